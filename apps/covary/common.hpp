@@ -1,0 +1,54 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "covary/data/table.hpp"
+
+namespace covary::cli {
+
+using nlohmann::json;
+
+// Options that every verb has.
+struct Common {
+  bool as_json = false;
+  bool quiet = false;
+  int threads = 0;
+};
+void add_common(CLI::App& app, Common& common);
+
+// What a verb hands back: the JSON object, and the text for people.
+struct Outcome {
+  json object;
+  std::string text;
+  int status = 0;
+};
+
+// A verb is a set-up of its options and a run. main() deals with output and errors.
+struct Verb {
+  CLI::App* app;
+  Common common;
+  std::function<Outcome(const Common&)> run;
+};
+void add_fit(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs);
+void add_predict(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs);
+void add_evaluate(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs);
+void add_show(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs);
+void add_example(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs);
+void add_experiment(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs);
+
+// JSON has no NaN: null stands for numbers that are not finite.
+json finite(double v);
+json finite(const Vector& v);
+
+Header parse_header(const std::string& text);
+// "a,b" and repeated options alike: one list.
+std::vector<std::string> split_lists(const std::vector<std::string>& given);
+std::pair<std::string, std::string> split_assignment(const std::string& text, const char* option);
+std::vector<double> parse_numbers(const std::string& text, const std::string& what);
+// A line on standard error for people, unless quiet.
+void tell(const Common& common, const std::string& line);
+
+}  // namespace covary::cli

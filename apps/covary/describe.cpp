@@ -1,0 +1,91 @@
+#include "describe.hpp"
+
+#include <fmt/format.h>
+
+namespace covary::cli {
+namespace {
+
+json scaling_json(const Scaling& s) {
+  return {{"shift", finite(s.shift)}, {"scale", finite(s.scale)}};
+}
+
+}  // namespace
+
+json describe_json(const SavedModel& model) {
+  const RegressionFit& fit = model.fit;
+  const ExactPosteriorParts& parts = fit.posterior.parts();
+  json parameters = json::object(), errors = json::object(), table = json::array();
+  Index free = 0;
+  for (const auto& p : fit.parameters.all()) {
+    parameters[p.path] = p.value.size() == 1 ? finite(p.value(0)) : finite(p.value);
+    table.push_back({{"name", p.path},
+                     {"transform", p.transform.describe()},
+                     {"prior", p.prior ? json(p.prior->describe()) : json(nullptr)},
+                     {"trainable", p.trainable},
+                     {"tie", p.tied_to.empty() ? json(nullptr)
+                                               : json(fmt::format("{}*{}", p.ratio, p.tied_to))},
+                     {"shape", {p.rows, p.cols}}});
+    if (p.trainable && p.tied_to.empty()) {
+      if (fit.standard_errors.size()) {
+        const Vector e = fit.standard_errors.segment(free, p.value.size());
+        errors[p.path] = e.size() == 1 ? finite(e(0)) : finite(e);
+      }
+      free += p.value.size();
+    }
+  }
+  const Summary& s = fit.summary;
+  return {{"model", "exact"},
+          {"kernel", parts.kernel.print()},
+          {"mean", parts.mean.print()},
+          {"likelihood", "gaussian"},
+          {"n", parts.X.rows()},
+          {"d", parts.X.cols()},
+          {"outputs", fit.output_names},
+          {"inputs", fit.input_names},
+          {"objective", s.objective},
+          {"value", finite(fit.log_marginal_likelihood)},
+          {"upper_bound", finite(fit.log_marginal_likelihood)},
+          {"log_prior", finite(fit.log_prior)},
+          {"iterations", s.iterations},
+          {"evaluations", s.evaluations},
+          {"converged", s.converged},
+          {"reason", s.reason},
+          {"gradient_norm", finite(s.gradient_norm)},
+          {"seconds", finite(s.seconds)},
+          {"jitter", finite(s.jitter)},
+          {"route", s.route},
+          {"warnings", s.warnings},
+          {"parameters", parameters},
+          {"parameter_table", table},
+          {"standard_errors", errors},
+          {"scaling",
+           {{"inputs", scaling_json(fit.input_scaling)},
+            {"outputs", scaling_json(fit.output_scaling)}}}};
+}
+
+std::string describe_text(const SavedModel& model) {
+  const RegressionFit& fit = model.fit;
+  const ExactPosteriorParts& parts = fit.posterior.parts();
+  return fmt::format(
+      "exact regression of {} on {} inputs, {} rows, kernel {}, mean {}\n{}\n\n{}\n",
+      fmt::join(fit.output_names, ", "), parts.X.cols(), parts.X.rows(), parts.kernel.print(),
+      parts.mean.print(), fit.summary.brief(),
+      fit.parameters.table(fit.standard_errors.size() ? &fit.standard_errors : nullptr));
+}
+
+void add_show(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
+  auto* sub = app.add_subcommand("show", "The parameters and the summary of a model file");
+  auto path = std::make_shared<std::string>();
+  auto verb = std::make_unique<Verb>();
+  sub->add_option("FILE", *path, "Model file")->required();
+  sub->footer("Example:\n  covary show model.cov");
+  add_common(*sub, verb->common);
+  verb->app = sub;
+  verb->run = [path](const Common&) -> Outcome {
+    const SavedModel m = load_model(*path);
+    return {describe_json(m), describe_text(m) + m.fit.summary.full(), 0};
+  };
+  verbs.push_back(std::move(verb));
+}
+
+}  // namespace covary::cli

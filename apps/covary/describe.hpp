@@ -1,0 +1,12 @@
+#pragma once
+
+#include "common.hpp"
+#include "covary/storage/model_file.hpp"
+
+namespace covary::cli {
+
+// What `fit` and `show` say of a model.
+json describe_json(const SavedModel& model);
+std::string describe_text(const SavedModel& model);
+
+}  // namespace covary::cli

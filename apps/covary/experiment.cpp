@@ -1,0 +1,75 @@
+#include <fmt/format.h>
+
+#include "common.hpp"
+#include "covary/error.hpp"
+#include "covary/parameters/suggest.hpp"
+#include "experiments.hpp"
+
+namespace covary::cli {
+namespace {
+
+Outcome list() {
+  Outcome out;
+  out.object = {{"experiments", json::array()}};
+  for (const auto& e : experiments::all()) {
+    out.object["experiments"].push_back({{"name", e.name}, {"what", e.what}});
+    out.text += fmt::format("{:<24} {}\n", e.name, e.what);
+  }
+  return out;
+}
+
+Outcome run(const std::string& name, std::uint64_t seed) {
+  std::vector<std::string> names;
+  for (const auto& e : experiments::all()) {
+    names.push_back(e.name);
+    if (e.name != name) continue;
+    const auto result = e.run(seed);
+    Outcome out;
+    json rows = json::array();
+    out.text = fmt::format("{}  ({})\n{:<58} {:>16} {:>26}  {}\n", result.name, result.source,
+                           "quantity", "reported", "measured", "remark");
+    for (const auto& r : result.rows) {
+      rows.push_back({{"quantity", r.quantity},
+                      {"reported", r.reported},
+                      {"measured", r.measured},
+                      {"remark", r.remark}});
+      out.text +=
+          fmt::format("{:<58} {:>16} {:>26}  {}\n", r.quantity, r.reported, r.measured, r.remark);
+    }
+    out.object = {{"name", result.name},
+                  {"source", result.source},
+                  {"rows", rows},
+                  {"holds", result.holds},
+                  {"seed", seed}};
+    out.status = result.holds ? 0 : 1;
+    return out;
+  }
+  throw InputError(fmt::format("no experiment '{}'{}; see covary experiment list", name,
+                               did_you_mean(name, names)));
+}
+
+}  // namespace
+
+void add_experiment(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
+  auto* sub = app.add_subcommand("experiment", "Reproduce a published table or figure");
+  auto action = std::make_shared<std::string>();
+  auto name = std::make_shared<std::string>();
+  auto seed = std::make_shared<std::uint64_t>(0);
+  auto verb = std::make_unique<Verb>();
+  sub->add_option("ACTION", *action, "list or run")
+      ->required()
+      ->check(CLI::IsMember({"list", "run"}));
+  sub->add_option("NAME", *name, "The experiment to run");
+  sub->add_option("--seed", *seed, "Seed")->capture_default_str();
+  sub->footer("Example:\n  covary experiment run factor-graph");
+  add_common(*sub, verb->common);
+  verb->app = sub;
+  verb->run = [=](const Common&) -> Outcome {
+    if (*action == "list") return list();
+    if (name->empty()) throw InputError("experiment run needs a NAME; see covary experiment list");
+    return run(*name, *seed);
+  };
+  verbs.push_back(std::move(verb));
+}
+
+}  // namespace covary::cli

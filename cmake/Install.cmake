@@ -1,0 +1,17 @@
+# find_package(covary CONFIG) → covary::covary, and pkg-config.
+include(CMakePackageConfigHelpers)
+install(TARGETS covary EXPORT covaryTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TARGET covary_cli)
+  install(TARGETS covary_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+install(DIRECTORY include/covary DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/covary)
+install(EXPORT covaryTargets NAMESPACE covary:: DESTINATION ${package_dir})
+configure_package_config_file(cmake/covaryConfig.cmake.in covaryConfig.cmake
+  INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(covaryConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/covaryConfig.cmake
+  ${CMAKE_CURRENT_BINARY_DIR}/covaryConfigVersion.cmake cmake/FindCovaryBlas.cmake
+  DESTINATION ${package_dir})
+configure_file(cmake/covary.pc.in covary.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/covary.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

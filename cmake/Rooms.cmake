@@ -1,0 +1,70 @@
+# A room is a folder of sources with a target `covary_<room>`; the public library joins them all.
+# Building a room by itself needs only the rooms it may use, so the layering is checked by the link.
+add_library(covary_flags INTERFACE)
+target_compile_options(covary_flags INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wpedantic
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
+  $<$<BOOL:${COVARY_WERROR}>:-Werror>)
+if(COVARY_SANITIZE)
+  target_compile_options(covary_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all
+    -fno-omit-frame-pointer -O1 -g)
+  target_link_options(covary_flags INTERFACE -fsanitize=address,undefined)
+endif()
+
+function(covary_room room)
+  cmake_parse_arguments(ROOM "" "" "USES" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*.cpp)
+  if(NOT sources)
+    set(sources ${PROJECT_SOURCE_DIR}/cmake/empty.cpp)
+  endif()
+  add_library(covary_${room} STATIC EXCLUDE_FROM_ALL ${sources})
+  target_include_directories(covary_${room} PUBLIC ${PROJECT_SOURCE_DIR}/include
+    PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  # One alignment for every translation unit, whatever instruction set its user compiles for.
+  target_compile_definitions(covary_${room} PUBLIC EIGEN_MAX_ALIGN_BYTES=32)
+  target_link_libraries(covary_${room} PRIVATE $<BUILD_INTERFACE:covary_flags>
+    PUBLIC Eigen3::Eigen fmt::fmt ZLIB::ZLIB nlohmann_json::nlohmann_json CovaryBlas::CovaryBlas
+           Threads::Threads)
+  foreach(above ${ROOM_USES})
+    target_link_libraries(covary_${room} PUBLIC covary_${above})
+  endforeach()
+  set_property(GLOBAL APPEND PROPERTY COVARY_ROOMS ${room})
+endfunction()
+
+# A source of hot loops is compiled once for the baseline and once for AVX2 and FMA; the caller picks
+# at run time. Such sources take raw pointers and include no Eigen: two builds of one inline function
+# would be undefined behaviour.
+function(covary_simd_sources room source)
+  set(variants baseline)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    list(APPEND variants avx2)
+  endif()
+  foreach(variant ${variants})
+    add_library(covary_${room}_${variant} OBJECT ${source})
+    target_include_directories(covary_${room}_${variant} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+    target_compile_definitions(covary_${room}_${variant} PRIVATE COVARY_SIMD=${variant})
+    target_compile_options(covary_${room}_${variant} PRIVATE -O3 -fopenmp-simd -fno-math-errno
+      -fno-trapping-math -ffp-contract=fast $<$<STREQUAL:${variant},avx2>:-mavx2> $<$<STREQUAL:${variant},avx2>:-mfma>)
+    target_link_libraries(covary_${room}_${variant} PRIVATE $<BUILD_INTERFACE:covary_flags>)
+    target_sources(covary_${room} PRIVATE $<TARGET_OBJECTS:covary_${room}_${variant}>)
+    set_property(GLOBAL APPEND PROPERTY COVARY_SIMD_OBJECTS $<TARGET_OBJECTS:covary_${room}_${variant}>)
+  endforeach()
+endfunction()
+
+function(covary_library)
+  get_property(rooms GLOBAL PROPERTY COVARY_ROOMS)
+  add_library(covary STATIC)
+  add_library(covary::covary ALIAS covary)
+  foreach(room ${rooms})
+    target_sources(covary PRIVATE $<TARGET_OBJECTS:covary_${room}>)
+  endforeach()
+  set_target_properties(covary PROPERTIES LINKER_LANGUAGE CXX)
+  target_compile_features(covary PUBLIC cxx_std_20)
+  target_compile_definitions(covary PUBLIC EIGEN_MAX_ALIGN_BYTES=32)
+  target_include_directories(covary PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(covary PUBLIC Eigen3::Eigen Threads::Threads
+    PRIVATE fmt::fmt ZLIB::ZLIB CovaryBlas::CovaryBlas)
+  if(COVARY_SANITIZE)
+    target_link_options(covary PUBLIC -fsanitize=address,undefined)
+  endif()
+endfunction()

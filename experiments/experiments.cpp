@@ -1,0 +1,35 @@
+#include "experiments.hpp"
+
+namespace covary::experiments {
+
+void Result::add(std::string quantity, std::string reported, std::string measured,
+                 std::string remark) {
+  rows.push_back(
+      {std::move(quantity), std::move(reported), std::move(measured), std::move(remark)});
+}
+
+void Result::claim(std::string quantity, bool holds_here, std::string measured) {
+  holds = holds && holds_here;
+  rows.push_back(
+      {std::move(quantity), "", std::move(measured), holds_here ? "holds" : "DOES NOT HOLD"});
+}
+
+const std::vector<Experiment>& all() {
+  static const std::vector<Experiment> table{
+      {"gaussian-conditioning",
+       "conditioning a Gaussian, and curves as it grows (slides E1, T1, T2)",
+       gaussian_conditioning},
+      {"factor-graph", "edges read off the precision of a 4-D Gaussian (slides E6, T3)",
+       factor_graph},
+      {"kernel-gallery", "draws and covariances of the kernels (002 Figs 2.1–2.3, 000 E1.3)",
+       kernel_gallery},
+      {"basis-vs-gp", "finite basis functions against a GP (000 E1.2–E1.5)", basis_vs_gp},
+      {"model-posterior", "linear or quadratic, by evidence (000 E1.1)",
+       model_posterior_experiment},
+      {"occam", "evidence against complexity (slides E5, T18; 000 E5.1–E5.2)", occam},
+      {"periodic-extrapolation", "SE reverts, periodic continues (000 E5.3)",
+       periodic_extrapolation}};
+  return table;
+}
+
+}  // namespace covary::experiments

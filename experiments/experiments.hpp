@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "covary/linalg/types.hpp"
+
+namespace covary::experiments {
+
+// One line of a result: what the document reports (empty where it gives no number) beside what we
+// measure, and what a reader should see in it.
+struct Row {
+  std::string quantity;
+  std::string reported;
+  std::string measured;
+  std::string remark;
+};
+
+// Numbers to be drawn: a table with a name for each column, or an image without names.
+struct Series {
+  std::string name;
+  std::vector<std::string> columns;
+  Matrix values;
+};
+
+// What an experiment found. `holds` is false when a claim that it checks did not come out.
+struct Result {
+  std::string name;
+  std::string source;  // document and figure or property
+  std::vector<Row> rows;
+  std::vector<Series> series;  // what its pictures show
+  bool holds = true;
+
+  void add(std::string quantity, std::string reported, std::string measured,
+           std::string remark = "");
+  // A claim with its verdict as a row.
+  void claim(std::string quantity, bool holds_here, std::string measured);
+};
+
+struct Experiment {
+  std::string name;
+  std::string what;  // one line
+  Result (*run)(std::uint64_t seed);
+};
+
+const std::vector<Experiment>& all();
+
+// One file each.
+Result gaussian_conditioning(std::uint64_t seed);
+Result factor_graph(std::uint64_t seed);
+Result kernel_gallery(std::uint64_t seed);
+Result basis_vs_gp(std::uint64_t seed);
+Result model_posterior_experiment(std::uint64_t seed);
+Result occam(std::uint64_t seed);
+Result periodic_extrapolation(std::uint64_t seed);
+
+}  // namespace covary::experiments

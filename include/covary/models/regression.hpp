@@ -1,0 +1,114 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "covary/data/scaling.hpp"
+#include "covary/inference/posterior.hpp"
+#include "covary/parameters/parameters.hpp"
+#include "covary/training/lbfgs.hpp"
+
+namespace covary {
+
+enum class Switch { automatic, on, off };
+
+struct RegressionOptions {
+  Kernel kernel = "se(ard)";
+  Mean mean;  // zero
+  // Inputs and outputs are scaled before the model sees them, and predictions are scaled back. With
+  // noise given for each row, several outputs share one scale.
+  ScaleMode scale_inputs = ScaleMode::columns;
+  ScaleMode scale_outputs = ScaleMode::columns;
+  double jitter = 0.0;  // absolute, in the units the model sees
+  // Starts of the optimiser: the first suited to the data, the others around it. 0: three up to
+  // 1000 rows, one beyond, where an evaluation is dear and the surface smooth.
+  Index starts = 0;
+  std::uint64_t seed = 0;
+  // training.max_iterations = 0 only evaluates.
+  LbfgsOptions training;
+  // From the Hessian at the optimum, by differences of the gradient: two evaluations a parameter.
+  // automatic: when that is below 2e11 flops in all.
+  Switch standard_errors = Switch::automatic;
+
+  void check() const;
+};
+
+// A trained model: the posterior with the units undone, and what training did. Immutable.
+struct RegressionFit {
+  ExactPosterior posterior;  // in the units the model saw
+  Scaling input_scaling, output_scaling;
+  Parameters parameters;
+  Summary summary;                       // values in the units of the data
+  double log_marginal_likelihood = 0.0;  // of the data, in their units
+  double log_prior = 0.0;
+  Vector standard_errors;  // of the free entries of `parameters`; empty when not computed, NaN
+                           // where flat
+  std::vector<std::string> input_names, output_names;
+
+  // All in the units of the data.
+  Prediction predict(ConstRows X) const;
+  Matrix covariance(ConstRows X, Index output = 0) const;
+  std::vector<ComponentPrediction> components(ConstRows X) const;
+  PredictionGradient gradient(ConstRows X, Index output = 0) const;
+  LeaveOneOut leave_one_out() const;
+  std::vector<RowMatrix> sample(ConstRows X, Index draws, std::uint64_t seed) const;
+  std::vector<FunctionDraw> sample_functions(Index draws, std::uint64_t seed,
+                                             Index features = 2000) const;
+  // Conditioned on further rows with the parameters as they are, in O(N²).
+  RegressionFit with(ConstRows X, ConstRows Y, ConstVector point_noise = Vector()) const;
+};
+
+// Exact regression y = m(x) + f(x) + noise with Gaussian noise, P outputs sharing one kernel.
+//
+//   Regression model(X, Y, {.kernel = "matern52(ard)"});
+//   RegressionFit fit = model.fit();
+//   Prediction p = fit.predict(Xnew);
+class Regression {
+ public:
+  // X: N×D, finite. Y: N×P, NaN where missing. point_noise: known noise variances of the rows in
+  // the units of Y², added to the trained noise variance; or empty.
+  Regression(ConstRows X, ConstRows Y, RegressionOptions options = {},
+             ConstVector point_noise = Vector());
+
+  // kernel.…, likelihood.variance, mean.weights; in the units the model sees.
+  Parameters& parameters() { return parameters_; }
+  const Parameters& parameters() const { return parameters_; }
+  const Scaling& input_scaling() const { return input_scaling_; }
+  const Scaling& output_scaling() const { return output_scaling_; }
+  const std::vector<std::string>& warnings() const { return warnings_; }
+  Index rows() const { return X_.rows(); }
+  const RegressionOptions& options() const { return options_; }
+
+  // At the current parameters, in the units of the data.
+  double log_marginal_likelihood() const;
+  // −(log evidence + log prior) as a function of the free unconstrained vector, in model units. The
+  // jitter carries from call to call.
+  std::optional<double> objective(const Vector& u, Vector* gradient, Jitter& jitter) const;
+
+  // Trains from the current parameters and returns the fit; the parameters become the best found.
+  RegressionFit fit();
+
+  // log ∫ p(Y|θ)p(θ)dθ by Laplace's method over the free parameters, after fit(). Positive
+  // parameters are integrated in log θ. A parameter without a prior gets a wide one centred at its
+  // data-scaled start: log θ ~ N(log start, 2²), or N(start, 10²) for real ones.
+  double laplace_log_evidence() const;
+
+ private:
+  double evidence(ConstVector values, Jitter& jitter, Vector* values_bar) const;
+  Vector perturbed_start(Index restart) const;
+  Vector find_standard_errors(const Vector& u, Jitter jitter,
+                              std::vector<std::string>& warnings) const;
+  ExactPosterior posterior() const;
+
+  RegressionOptions options_;
+  RowMatrix X_, Y_;     // as the model sees them
+  Vector point_noise_;  // likewise
+  Scaling input_scaling_, output_scaling_;
+  double log_jacobian_ = 0.0;
+  std::vector<std::string> warnings_;
+  Parameters parameters_, starts_;
+};
+
+}  // namespace covary

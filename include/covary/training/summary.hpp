@@ -1,0 +1,53 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "covary/linalg/types.hpp"
+
+namespace covary {
+
+// What a fit did: why it stopped, what it reached, what it cost. Optimisers fill in what they know;
+// the model adds the objective's name, the evidence bracket, the jitter and the route.
+struct Summary {
+  struct Start {
+    Index index = 0;
+    std::optional<double> value;  // nothing when the start failed
+    Index iterations = 0;
+    bool converged = false;
+    std::string reason;
+  };
+  struct Point {
+    Index iteration = 0;
+    double value = 0.0;
+    double gradient_norm = 0.0;
+    double seconds = 0.0;
+  };
+
+  std::string objective = "objective";
+  double value = 0.0;
+  double initial_value = 0.0;
+  std::optional<double> upper_bound;  // of the evidence, where one is known
+  Index iterations = 0;
+  Index evaluations = 0;
+  Index rejected_evaluations = 0;
+  bool converged = false;
+  std::string reason;
+  double gradient_norm = 0.0;  // ‖∂/∂u‖∞ at the end
+  double seconds = 0.0;
+  double jitter = 0.0;
+  std::string route;
+  std::vector<std::string> warnings;
+  Index best_start = 0;
+  std::vector<Start> starts;  // one row for each start, when there were several
+  std::vector<Point> trace;   // of the best start
+
+  // Optimisers minimise; a model that maximised L by minimising −L turns the signs of all values.
+  void negate_values();
+
+  std::string brief() const;  // one line
+  std::string full() const;   // the brief line, then a table
+};
+
+}  // namespace covary

@@ -1,0 +1,177 @@
+#include "covary/data/columns.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <set>
+
+#include "covary/error.hpp"
+#include "data/cells.hpp"
+
+namespace covary {
+namespace {
+
+std::string lower(std::string s) {
+  std::transform(s.begin(), s.end(), s.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return s;
+}
+
+// Levenshtein: the fewest insertions, deletions and substitutions that turn a into b.
+std::size_t edit_distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), 0);
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t substituted = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+    }
+  }
+  return row.back();
+}
+
+std::string list_of(const std::vector<std::string>& names) {
+  constexpr std::size_t most = 20;
+  const std::size_t shown = std::min(names.size(), most);
+  std::string list = fmt::format("{}", fmt::join(names.begin(), names.begin() + shown, ", "));
+  if (names.size() > most) list += fmt::format(", … ({} in all)", names.size());
+  return list;
+}
+
+[[noreturn]] void refuse_unknown(const Table& table, const std::string& spec) {
+  const auto closest = std::min_element(
+      table.names.begin(), table.names.end(), [&](const std::string& a, const std::string& b) {
+        return edit_distance(lower(spec), lower(a)) < edit_distance(lower(spec), lower(b));
+      });
+  throw InputError(fmt::format("there is no column '{}'; did you mean '{}'? The columns are {}",
+                               spec, *closest, list_of(table.names)));
+}
+
+std::optional<Index> named(const Table& table, const std::string& spec) {
+  const auto begin = table.names.begin(), end = table.names.end();
+  const auto first = std::find(begin, end, spec);
+  if (first == end) return {};
+  const auto second = std::find(first + 1, end, spec);
+  if (second != end)
+    throw InputError(
+        fmt::format("the column name '{}' occurs twice, at columns {} and {}; use the number", spec,
+                    first - begin, second - begin));
+  return first - begin;
+}
+
+// A column by name or number; `limit` is the first number that is too large.
+Index resolve(const Table& table, const std::string& spec, Index limit) {
+  if (const auto column = named(table, spec)) return *column;
+  Index number = 0;
+  const char* end = spec.data() + spec.size();
+  const auto [stop, error] = std::from_chars(spec.data(), end, number);
+  if (spec.empty() || stop != end || spec[0] == '-') refuse_unknown(table, spec);
+  if (error != std::errc{} || number >= limit)
+    throw InputError(fmt::format("there is no column {}: the table has {} columns, 0 to {}", spec,
+                                 table.cols(), table.cols() - 1));
+  return number;
+}
+
+void check_column(const Table& table, Index column) {
+  if (column < 0 || column >= table.cols())
+    throw InputError(
+        fmt::format("column {} is outside the table's {} columns", column, table.cols()));
+}
+
+}  // namespace
+
+std::vector<Index> select_columns(const Table& table, const std::vector<std::string>& specs) {
+  std::vector<Index> selected;
+  const auto add = [&](Index column) {
+    if (std::find(selected.begin(), selected.end(), column) != selected.end())
+      throw InputError(fmt::format("column {} ('{}') is selected twice", column,
+                                   table.names[static_cast<std::size_t>(column)]));
+    selected.push_back(column);
+  };
+  for (const std::string& spec : specs) {
+    const auto colon = spec.find(':');
+    if (colon == std::string::npos || named(table, spec)) {
+      add(resolve(table, spec, table.cols()));
+      continue;
+    }
+    const std::string a = spec.substr(0, colon), b = spec.substr(colon + 1);
+    const Index first = a.empty() ? 0 : resolve(table, a, table.cols());
+    const Index last = b.empty() ? table.cols() : resolve(table, b, table.cols() + 1);
+    if (first >= last)
+      throw InputError(fmt::format(
+          "the range of columns '{}' is empty: a:b runs from a to b, b excluded", spec));
+    for (Index column = first; column < last; ++column) add(column);
+  }
+  return selected;
+}
+
+RowMatrix numeric_columns(const Table& table, const std::vector<Index>& columns) {
+  RowMatrix values(table.rows(), static_cast<Index>(columns.size()));
+  for (std::size_t k = 0; k < columns.size(); ++k) {
+    const Index column = columns[k];
+    check_column(table, column);
+    if (table.is_text(column)) {
+      const auto& cells = table.text[static_cast<std::size_t>(column)];
+      const auto word = std::find_if(cells.begin(), cells.end(), [](const std::string& cell) {
+        return !is_missing(cell) && !parse_number(cell);
+      });
+      throw InputError(fmt::format(
+          "column '{}' holds text{}; leave it out or encode it as indicators of its values",
+          table.names[static_cast<std::size_t>(column)],
+          word == cells.end()
+              ? ""
+              : fmt::format(", the first '{}' at data row {}", *word, word - cells.begin())));
+    }
+    values.col(static_cast<Index>(k)) = table.values.col(column);
+  }
+  return values;
+}
+
+std::vector<Index> numeric_column_numbers(const Table& table) {
+  std::vector<Index> columns;
+  for (Index j = 0; j < table.cols(); ++j)
+    if (!table.is_text(j)) columns.push_back(j);
+  return columns;
+}
+
+OneHot one_hot(const Table& table, Index column, std::vector<std::string> levels) {
+  check_column(table, column);
+  const std::string& name = table.names[static_cast<std::size_t>(column)];
+  if (!table.is_text(column))
+    throw InputError(fmt::format("column '{}' holds numbers; only text becomes indicators", name));
+  const auto& cells = table.text[static_cast<std::size_t>(column)];
+  if (levels.empty()) {
+    std::set<std::string> distinct(cells.begin(), cells.end());
+    distinct.erase("");
+    levels.assign(distinct.begin(), distinct.end());
+  }
+  std::sort(levels.begin(), levels.end());
+
+  OneHot result;
+  for (const std::string& level : levels) result.names.push_back(fmt::format("{}={}", name, level));
+  result.values.setZero(table.rows(), static_cast<Index>(levels.size()));
+  for (Index i = 0; i < table.rows(); ++i) {
+    const std::string& cell = cells[static_cast<std::size_t>(i)];
+    if (cell.empty()) {
+      result.values.row(i).setConstant(std::numeric_limits<double>::quiet_NaN());
+      continue;
+    }
+    const auto level = std::lower_bound(levels.begin(), levels.end(), cell);
+    if (level == levels.end() || *level != cell)
+      throw InputError(fmt::format("column '{}' has the value '{}' at data row {}; known are {}",
+                                   name, cell, i, list_of(levels)));
+    result.values(i, level - levels.begin()) = 1;
+  }
+  result.levels = std::move(levels);
+  return result;
+}
+
+}  // namespace covary

@@ -1,0 +1,153 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "covary/error.hpp"
+#include "covary/inference/posterior.hpp"
+#include "covary/linalg/blas.hpp"
+#include "covary/random/random.hpp"
+
+namespace covary {
+namespace {
+
+// f(x) = R^−½ Σ_r w_r φ_r(x) with normal weights: a draw from the prior's smooth part.
+class PriorFunction {
+ public:
+  PriorFunction(const Kernel& kernel, ConstVector theta, Index dims, Index features,
+                Random& random) {
+    if (features < 1)
+      throw InputError(fmt::format("a draw needs at least one random feature, got {}", features));
+    const double scale = 1.0 / std::sqrt(static_cast<double>(features));
+    const auto terms = kernel.terms(dims);
+    for (const auto& term : terms) {
+      if (term.node->is_white()) continue;
+      for (Index r = 0; r < features; ++r) {
+        auto f = term.node->random_feature(theta.data() + term.offset, dims, random);
+        if (!f)
+          throw Unsupported(fmt::format(
+              "{} has no random features, so its draws are not functions; sample at given inputs",
+              term.node->print()));
+        features_.push_back(std::move(f));
+        weights_.push_back(scale * random.normal());
+      }
+    }
+  }
+  Vector operator()(ConstRows X) const {
+    const RowBlock rows{X.data(), X.rows(), X.cols(), X.outerStride()};
+    Vector out = Vector::Zero(X.rows()), value(X.rows());
+    for (std::size_t r = 0; r < features_.size(); ++r) {
+      value.setConstant(weights_[r]);
+      features_[r]->multiply(rows, value.data());
+      out += value;
+    }
+    return out;
+  }
+
+ private:
+  std::vector<std::unique_ptr<RandomFeature>> features_;
+  std::vector<double> weights_;
+};
+
+// The variance that the kernel's white terms put on each row.
+double white_variance(const Kernel& kernel, ConstVector theta, Index dims,
+                      const RowBlock& one_row) {
+  double sum = 0.0;
+  for (const auto& term : kernel.terms(dims))
+    if (term.node->is_white()) {
+      double k = 0.0;
+      term.node->diagonal(theta.data() + term.offset, one_row, &k);
+      sum += k;
+    }
+  return sum;
+}
+
+void check_draws(Index draws) {
+  if (draws < 1)
+    throw InputError(fmt::format("the number of draws must be at least 1, got {}", draws));
+}
+
+}  // namespace
+
+Matrix sample_prior(const Kernel& kernel, ConstVector theta, ConstRows X, Index draws,
+                    std::uint64_t seed) {
+  check_draws(draws);
+  const Cholesky factor = cholesky(gram(kernel, theta, X), "the prior covariance");
+  Random random(seed);
+  Matrix out(X.rows(), draws);
+  for (Index s = 0; s < draws; ++s) out.col(s) = random.normal_vector(X.rows());
+  multiply_lower(factor.L, out);
+  return out;
+}
+
+FunctionDraw sample_prior_function(const Kernel& kernel, ConstVector theta, Index dims,
+                                   std::uint64_t seed, Index features) {
+  Random random(seed);
+  auto f = std::make_shared<PriorFunction>(kernel, theta, dims, features, random);
+  return [f](ConstRows X) -> RowMatrix { return (*f)(X); };
+}
+
+std::vector<RowMatrix> ExactPosterior::sample(ConstRows X, Index draws, std::uint64_t seed) const {
+  check_draws(draws);
+  const Prediction marginal = predict(X);
+  std::vector<RowMatrix> out(static_cast<std::size_t>(draws), marginal.mean);
+  for (const Group& g : groups_) {
+    const Cholesky factor =
+        cholesky(covariance(X, g.pattern.columns.front()), "the posterior covariance");
+    for (const Index p : g.pattern.columns) {
+      Matrix noise(X.rows(), draws);
+      for (Index s = 0; s < draws; ++s) {
+        Random random(seed, static_cast<std::uint64_t>(s * outputs() + p));
+        noise.col(s) = random.normal_vector(X.rows());
+      }
+      multiply_lower(factor.L, noise);
+      for (Index s = 0; s < draws; ++s) out[static_cast<std::size_t>(s)].col(p) += noise.col(s);
+    }
+  }
+  return out;
+}
+
+// f | y = f₀ + k(·, X)K⁻¹(y − m − f₀(X) − ε), f₀ a prior draw and ε of the noise (Matheron's rule).
+std::vector<FunctionDraw> ExactPosterior::sample_functions(Index draws, std::uint64_t seed,
+                                                           Index features) const {
+  check_draws(draws);
+  struct Part {
+    Index output;
+    PriorFunction prior;
+    const Group* group;
+    Vector weights;
+  };
+  // Draws outlive the posterior they come from.
+  const auto self = std::make_shared<const ExactPosterior>(*this);
+  std::vector<FunctionDraw> out;
+  for (Index s = 0; s < draws; ++s) {
+    auto parts = std::make_shared<std::vector<Part>>();
+    for (const Group& g : self->groups_)
+      for (std::size_t c = 0; c < g.pattern.columns.size(); ++c) {
+        const Index p = g.pattern.columns[c];
+        Random random(seed, static_cast<std::uint64_t>(s * outputs() + p));
+        PriorFunction prior(parts_.kernel, parts_.theta, dims(), features, random);
+        const double white = white_variance(parts_.kernel, parts_.theta, dims(),
+                                            {g.X.data(), 1, dims(), g.X.outerStride()});
+        Vector target = self->residual(g.pattern).col(static_cast<Index>(c)) - prior(g.X);
+        for (Index i = 0; i < target.size(); ++i) {
+          double variance = parts_.noise_variance + white + g.factor.jitter;
+          if (parts_.point_noise.size())
+            variance += parts_.point_noise(g.pattern.rows[static_cast<std::size_t>(i)]);
+          target(i) -= std::sqrt(variance) * random.normal();
+        }
+        Vector weights = g.factor.solve(target);
+        parts->push_back({p, std::move(prior), &g, std::move(weights)});
+      }
+    out.push_back([self, parts](ConstRows X) -> RowMatrix {
+      RowMatrix f = self->mean_at(X);
+      for (const Part& part : *parts)
+        f.col(part.output) += part.prior(X) + multiply(cross(self->parts_.kernel,
+                                                             self->parts_.theta, X, part.group->X),
+                                                       part.weights);
+      return f;
+    });
+  }
+  return out;
+}
+
+}  // namespace covary

@@ -1,0 +1,251 @@
+#include "covary/inference/posterior.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "covary/error.hpp"
+#include "covary/linalg/blas.hpp"
+
+namespace covary {
+namespace {
+
+constexpr Index block = 512;  // rows predicted at a time
+constexpr double log_2pi = 1.83787706640934548356;
+
+void check_inputs(ConstRows X, Index dims) {
+  if (X.cols() != dims)
+    throw InputError(fmt::format(
+        "the model was trained on {} input columns, the new inputs have {}", dims, X.cols()));
+  for (Index i = 0; i < X.rows(); ++i)
+    for (Index d = 0; d < dims; ++d)
+      if (!std::isfinite(X(i, d)))
+        throw InputError(fmt::format(
+            "input row {}, column {} is {}; predictions need finite inputs", i, d, X(i, d)));
+}
+
+}  // namespace
+
+ExactPosterior::ExactPosterior(ExactPosteriorParts parts) : parts_(std::move(parts)) {
+  const Matrix Y = parts_.Y;
+  for (Pattern& pattern : missing_patterns(Y)) {
+    Group g;
+    g.X = parts_.X(pattern.rows, Eigen::all);
+    const Index n = g.X.rows();
+    Matrix K(n, n);
+    Jitter jitter{parts_.jitter};
+    cholesky_in_place(
+        K,
+        [&] {
+          gram_lower(parts_.kernel.node(), parts_.theta.data(), g.X, K);
+          K.diagonal().array() += parts_.noise_variance;
+          if (parts_.point_noise.size()) K.diagonal() += parts_.point_noise(pattern.rows);
+        },
+        jitter, "the covariance of y");
+    K.triangularView<Eigen::StrictlyUpper>().setZero();
+    g.factor = {std::move(K), jitter.added};
+    jitter_ = std::max(jitter_, jitter.added);
+    g.alpha = g.factor.solve(residual(pattern));
+    g.pattern = std::move(pattern);
+    groups_.push_back(std::move(g));
+  }
+}
+
+Matrix ExactPosterior::mean_at(ConstRows X) const {
+  if (parts_.mean.is_zero()) return Matrix::Zero(X.rows(), outputs());
+  return product(parts_.mean.basis(X), parts_.mean_weights);
+}
+
+Matrix ExactPosterior::residual(const Pattern& pattern) const {
+  const RowMatrix X = parts_.X(pattern.rows, Eigen::all);
+  const Matrix m = mean_at(X);
+  return parts_.Y(pattern.rows, pattern.columns) - m(Eigen::all, pattern.columns);
+}
+
+const ExactPosterior::Group& ExactPosterior::group_of(Index output) const {
+  if (output < 0 || output >= outputs())
+    throw InputError(fmt::format("there is no output {}, the model has {}", output, outputs()));
+  for (const Group& g : groups_)
+    if (std::count(g.pattern.columns.begin(), g.pattern.columns.end(), output)) return g;
+  throw InputError("unreachable: every output has a group");
+}
+
+Prediction ExactPosterior::predict(ConstRows X) const {
+  check_inputs(X, dims());
+  const Index n = X.rows(), P = outputs();
+  Prediction out{mean_at(X), RowMatrix(n, P), RowMatrix(n, P)};
+  for (Index first = 0; first < n; first += block) {
+    const Index size = std::min(block, n - first);
+    const auto rows = X.middleRows(first, size);
+    const Vector prior = diagonal(parts_.kernel, parts_.theta, rows);
+    for (const Group& g : groups_) {
+      Matrix V = cross(parts_.kernel, parts_.theta, g.X, rows);  // N×size
+      const Matrix mean = product(V, g.alpha, Op::transpose);
+      solve_lower(g.factor.L, V);
+      const Vector variance = (prior - V.colwise().squaredNorm().transpose()).cwiseMax(0.0);
+      for (std::size_t c = 0; c < g.pattern.columns.size(); ++c) {
+        const Index p = g.pattern.columns[c];
+        out.mean.col(p).segment(first, size) += mean.col(static_cast<Index>(c));
+        out.variance_f.col(p).segment(first, size) = variance;
+      }
+    }
+  }
+  out.variance_y = out.variance_f.array() + parts_.noise_variance;
+  return out;
+}
+
+Matrix ExactPosterior::covariance(ConstRows X, Index output) const {
+  check_inputs(X, dims());
+  const Group& g = group_of(output);
+  Matrix C = gram(parts_.kernel, parts_.theta, X);
+  Matrix V = cross(parts_.kernel, parts_.theta, g.X, X);
+  solve_lower(g.factor.L, V);
+  syrk(-1.0, V, Op::transpose, 1.0, C);
+  mirror_lower(C);
+  C.diagonal() = C.diagonal().cwiseMax(0.0);
+  return C;
+}
+
+std::vector<ComponentPrediction> ExactPosterior::components(ConstRows X) const {
+  check_inputs(X, dims());
+  const Index n = X.rows(), P = outputs();
+  std::vector<ComponentPrediction> out;
+  for (const auto& term : parts_.kernel.terms(dims())) {
+    const Kernel k(term.node);
+    const Vector theta = parts_.theta.segment(term.offset, k.parameter_count(dims()));
+    ComponentPrediction part{k.print(), RowMatrix(n, P), RowMatrix(n, P)};
+    for (Index first = 0; first < n; first += block) {
+      const Index size = std::min(block, n - first);
+      const auto rows = X.middleRows(first, size);
+      const Vector prior = diagonal(k, theta, rows);
+      for (const Group& g : groups_) {
+        Matrix V = cross(k, theta, g.X, rows);
+        const Matrix mean = product(V, g.alpha, Op::transpose);
+        solve_lower(g.factor.L, V);
+        const Vector variance = (prior - V.colwise().squaredNorm().transpose()).cwiseMax(0.0);
+        for (std::size_t c = 0; c < g.pattern.columns.size(); ++c) {
+          part.mean.col(g.pattern.columns[c]).segment(first, size) =
+              mean.col(static_cast<Index>(c));
+          part.variance.col(g.pattern.columns[c]).segment(first, size) = variance;
+        }
+      }
+    }
+    out.push_back(std::move(part));
+  }
+  return out;
+}
+
+PredictionGradient ExactPosterior::gradient(ConstRows X, Index output) const {
+  check_inputs(X, dims());
+  const Group& g = group_of(output);
+  const Index n = X.rows(), D = dims();
+  const auto& columns = g.pattern.columns;
+  const Index c = std::find(columns.begin(), columns.end(), output) - columns.begin();
+  PredictionGradient out{RowMatrix::Zero(n, D), RowMatrix::Zero(n, D)};
+  if (!parts_.mean.is_zero()) out.mean = parts_.mean.gradient(X, parts_.mean_weights.col(output));
+  Vector unused = Vector::Zero(parts_.theta.size());
+  const KernelNode& k = parts_.kernel.node();
+  // mean = k(x, X)·α, variance = k(x, x) − k(x, X)K⁻¹k(X, x): the cross block's weights are α and
+  // −2K⁻¹k(X, x).
+  const Matrix by_mean = g.alpha.col(c).transpose().replicate(n, 1);
+  cross_pullback(k, parts_.theta.data(), X, g.X, by_mean, unused, &out.mean, nullptr);
+  const Matrix V = g.factor.solve(cross(parts_.kernel, parts_.theta, g.X, X));
+  cross_pullback(k, parts_.theta.data(), X, g.X, -2.0 * V.transpose(), unused, &out.variance,
+                 nullptr);
+  diagonal_pullback(k, parts_.theta.data(), X, Vector::Ones(n), unused, &out.variance);
+  return out;
+}
+
+double ExactPosterior::log_evidence() const {
+  double value = 0.0;
+  for (const Group& g : groups_) {
+    const double p = static_cast<double>(g.alpha.cols()), n = static_cast<double>(g.X.rows());
+    value -= 0.5 * (frobenius(residual(g.pattern), g.alpha) +
+                    p * (g.factor.log_determinant() + n * log_2pi));
+  }
+  return value;
+}
+
+// With c = L⁻¹y, y_n given those before it is N(y_n − L_nn c_n, L_nn²).
+Vector ExactPosterior::one_step_log_densities(Index output) const {
+  const Group& g = group_of(output);
+  const auto& columns = g.pattern.columns;
+  const Index at = std::find(columns.begin(), columns.end(), output) - columns.begin();
+  Matrix c = residual(g.pattern).col(at);
+  solve_lower(g.factor.L, c);
+  Vector out(c.rows());
+  for (Index n = 0; n < c.rows(); ++n)
+    out(n) = -0.5 * (c(n, 0) * c(n, 0) + log_2pi) - std::log(g.factor.L(n, n));
+  return out;
+}
+
+LeaveOneOut ExactPosterior::leave_one_out() const {
+  const Index N = parts_.X.rows(), P = outputs();
+  LeaveOneOut out{RowMatrix::Constant(N, P, std::nan("")), RowMatrix::Constant(N, P, std::nan("")),
+                  0.0};
+  for (const Group& g : groups_) {
+    const Vector precision = g.factor.inverse().diagonal();
+    for (std::size_t c = 0; c < g.pattern.columns.size(); ++c)
+      for (Index i = 0; i < g.X.rows(); ++i) {
+        const Index n = g.pattern.rows[static_cast<std::size_t>(i)], p = g.pattern.columns[c];
+        const double variance = 1.0 / precision(i),
+                     error = g.alpha(i, static_cast<Index>(c)) * variance;
+        out.mean(n, p) = parts_.Y(n, p) - error;
+        out.variance(n, p) = variance;
+        out.log_density -= 0.5 * (error * error / variance + std::log(variance) + log_2pi);
+      }
+  }
+  return out;
+}
+
+ExactPosterior ExactPosterior::with(ConstRows X, ConstRows Y, ConstVector point_noise) const {
+  check_inputs(X, dims());
+  const Index m = X.rows();
+  if (Y.rows() != m || Y.cols() != outputs())
+    throw InputError(
+        fmt::format("the new outputs are {}×{}, expected {}×{}", Y.rows(), Y.cols(), m, outputs()));
+  if (parts_.point_noise.size() ? point_noise.size() != m : point_noise.size() != 0)
+    throw InputError(
+        fmt::format("the model has {} noise for each row; the new rows must have as well",
+                    parts_.point_noise.size() ? "its own" : "no"));
+  ExactPosteriorParts parts = parts_;
+  const Index N = parts_.X.rows();
+  parts.X.conservativeResize(N + m, Eigen::NoChange);
+  parts.Y.conservativeResize(N + m, Eigen::NoChange);
+  parts.X.bottomRows(m) = X;
+  parts.Y.bottomRows(m) = Y;
+  if (point_noise.size()) {
+    parts.point_noise.conservativeResize(N + m);
+    parts.point_noise.tail(m) = point_noise;
+  }
+  const auto patterns = missing_patterns(Matrix(parts.Y));
+  const bool same_groups =
+      patterns.size() == groups_.size() &&
+      std::equal(patterns.begin(), patterns.end(), groups_.begin(),
+                 [](const Pattern& a, const Group& b) { return a.columns == b.pattern.columns; });
+  if (!same_groups) return ExactPosterior(std::move(parts));
+
+  std::vector<Group> groups;
+  double top = 0.0;
+  for (std::size_t i = 0; i < patterns.size(); ++i) {
+    const Group& old = groups_[i];
+    const auto before = static_cast<std::ptrdiff_t>(old.pattern.rows.size());
+    const std::vector<Index> fresh(patterns[i].rows.begin() + before, patterns[i].rows.end());
+    Group g{patterns[i], parts.X(patterns[i].rows, Eigen::all), {}, {}};
+    const RowMatrix Xnew = parts.X(fresh, Eigen::all);
+    Matrix corner = gram(parts.kernel, parts.theta, Xnew);
+    corner.diagonal().array() += parts.noise_variance;
+    if (parts.point_noise.size()) corner.diagonal() += parts.point_noise(fresh);
+    Jitter jitter;
+    g.factor = append_rows(old.factor, cross(parts.kernel, parts.theta, Xnew, old.X), corner,
+                           jitter, "the covariance of y with the new rows");
+    top = std::max(top, g.factor.jitter);
+    groups.push_back(std::move(g));
+  }
+  ExactPosterior out(std::move(parts), std::move(groups), top);
+  for (Group& g : out.groups_) g.alpha = g.factor.solve(out.residual(g.pattern));
+  return out;
+}
+
+}  // namespace covary

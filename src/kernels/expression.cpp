@@ -1,0 +1,321 @@
+#include "covary/kernels/expression.hpp"
+
+#include <fmt/format.h>
+
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include "covary/error.hpp"
+#include "covary/kernels/kernels.hpp"
+#include "covary/parameters/suggest.hpp"
+
+namespace covary {
+namespace {
+
+// What stood between a kernel's brackets.
+struct Arguments {
+  bool ard = false;
+  std::vector<double> positional;
+  std::map<std::string, std::vector<double>> keys;
+  std::vector<Index> dims;
+  std::optional<Kernel> inner;
+};
+
+class Parser {
+ public:
+  Parser(const std::string& text, const KernelTable& extra) : text_(text), extra_(extra) {}
+
+  Kernel parse() {
+    skip();
+    if (at_ == text_.size()) fail("the expression is empty; write for example se(ard)");
+    const Operand k = expression();
+    if (at_ < text_.size()) fail(fmt::format("unexpected '{}'", text_[at_]));
+    return kernel_of(k, 0);
+  }
+
+ private:
+  // A factor is a kernel or a bare number waiting for one.
+  struct Operand {
+    std::optional<Kernel> kernel;
+    double number = 1.0;
+  };
+
+  [[noreturn]] void fail(const std::string& what) const { fail_at(at_, what); }
+  [[noreturn]] void fail_at(std::size_t where, const std::string& what) const {
+    throw ExpressionError(fmt::format("kernel expression, column {}: {}\n  {}\n  {}^", where + 1,
+                                      what, text_, std::string(where, ' ')));
+  }
+  void skip() {
+    while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_]))) ++at_;
+  }
+  bool accept(char c) {
+    if (at_ >= text_.size() || text_[at_] != c) return false;
+    ++at_;
+    skip();
+    return true;
+  }
+  void expect(char c, const char* after) {
+    if (!accept(c))
+      fail(at_ < text_.size() ? fmt::format("expected '{}' {}, found '{}'", c, after, text_[at_])
+                              : fmt::format("expected '{}' {}, found the end", c, after));
+  }
+  static bool starts_number(char c) {
+    return std::isdigit(static_cast<unsigned char>(c)) || c == '.' || c == '-';
+  }
+  bool number_next() const { return at_ < text_.size() && starts_number(text_[at_]); }
+
+  double number() {
+    double value = 0.0;
+    const char* first = text_.data() + at_;
+    const auto [end, error] = std::from_chars(first, text_.data() + text_.size(), value);
+    if (error != std::errc() || !std::isfinite(value)) fail("expected a number");
+    at_ += static_cast<std::size_t>(end - first);
+    skip();
+    return value;
+  }
+  Index integer() {
+    Index value = 0;
+    const char* first = text_.data() + at_;
+    const auto [end, error] = std::from_chars(first, text_.data() + text_.size(), value);
+    if (error != std::errc() || value < 0 || value > 1000000)
+      fail("expected a column number from 0");
+    at_ += static_cast<std::size_t>(end - first);
+    skip();
+    return value;
+  }
+  std::string name() {
+    const std::size_t first = at_;
+    while (at_ < text_.size() &&
+           (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_'))
+      ++at_;
+    std::string out = text_.substr(first, at_ - first);
+    skip();
+    return out;
+  }
+  // After a comma inside a list: is the next thing another number rather than the next argument?
+  bool accept_list_comma() {
+    const std::size_t back = at_;
+    if (accept(',') && number_next()) return true;
+    at_ = back;
+    return false;
+  }
+  std::vector<Index> columns() {
+    std::vector<Index> out;
+    do {
+      const std::size_t where = at_;
+      const Index first = integer();
+      Index end = first + 1;
+      if (accept(':')) end = integer();
+      if (end <= first) fail_at(where, fmt::format("the range {}:{} is empty", first, end));
+      if (end - first > 100000)
+        fail_at(where, fmt::format("the range {}:{} is too long", first, end));
+      for (Index d = first; d < end; ++d) out.push_back(d);
+    } while (accept_list_comma());
+    return out;
+  }
+
+  Kernel kernel_of(const Operand& o, std::size_t where) const {
+    if (!o.kernel) fail_at(where, "a number by itself is not a kernel; write constant");
+    return *o.kernel;
+  }
+  Operand expression() {
+    if (++depth_ > 64) fail("brackets are nested too deeply");
+    std::size_t where = at_;
+    Operand left = term();
+    while (accept('+')) {
+      const Kernel a = kernel_of(left, where);
+      where = at_;
+      left = {a + kernel_of(term(), where)};
+    }
+    --depth_;
+    return left;
+  }
+  // Numbers are gathered in front: 0.5*se*2 is (0.5·2)·se.
+  Operand term() {
+    double scale = 1.0;
+    bool scaled = false;
+    std::optional<Kernel> kernel;
+    do {
+      const std::size_t where = at_;
+      const Operand f = factor();
+      if (!f.kernel) {
+        if (!(f.number > 0.0)) fail_at(where, "a kernel can only be scaled by a positive number");
+        scale *= f.number;
+        scaled = true;
+      } else {
+        kernel = kernel ? *kernel * *f.kernel : *f.kernel;
+      }
+    } while (accept('*'));
+    if (!kernel) return {std::nullopt, scale};
+    return {scaled ? scale * *kernel : *kernel};
+  }
+  Operand factor() {
+    Operand out;
+    const std::size_t where = at_;
+    if (accept('(')) {
+      out = expression();
+      expect(')', "to close the bracket");
+    } else if (number_next()) {
+      out.number = number();
+    } else {
+      out.kernel = call();
+    }
+    while (accept('@')) out = {restrict(kernel_of(out, where), columns(), where)};
+    return out;
+  }
+  Kernel restrict(const Kernel& k, std::vector<Index> dims, std::size_t where) const {
+    try {
+      return on_dims(k, std::move(dims));
+    } catch (const InputError& e) {
+      fail_at(where, e.what());
+    }
+  }
+
+  Arguments arguments() {
+    Arguments out;
+    if (!accept('(')) return out;
+    if (accept(')')) return out;
+    do {
+      if (number_next()) {
+        out.positional.push_back(number());
+        continue;
+      }
+      const std::size_t where = at_;
+      const std::string word = name();
+      if (word == "ard") {
+        out.ard = true;
+      } else if (!word.empty() && accept('=')) {
+        if (word == "dims") {
+          out.dims = columns();
+        } else {
+          auto& values = out.keys[word];
+          do values.push_back(number());
+          while (accept_list_comma());
+        }
+      } else {
+        at_ = where;
+        out.inner = kernel_of(expression(), where);
+      }
+    } while (accept(','));
+    expect(')', "to close the arguments");
+    return out;
+  }
+
+  Kernel call() {
+    const std::size_t where = at_;
+    const std::string word = name();
+    if (word.empty())
+      fail(at_ < text_.size() ? fmt::format("expected a kernel name, found '{}'", text_[at_])
+                              : "expected a kernel name, found the end");
+    if (!known(word)) {
+      const auto names = all_names();
+      fail_at(where, fmt::format("unknown kernel '{}'{}; kernels are: {}", word,
+                                 did_you_mean(word, names), fmt::join(names, ", ")));
+    }
+    Arguments a = arguments();
+    Kernel k = build(word, a, where);
+    return a.dims.empty() ? k : restrict(k, a.dims, where);
+  }
+
+  // A key's values, removed from `a`; both the singular and the plural are understood.
+  static std::vector<double> take(Arguments& a, const std::string& key) {
+    std::vector<double> out;
+    for (const auto& spelling : {key, key + "s"})
+      if (const auto found = a.keys.find(spelling); found != a.keys.end()) {
+        out = found->second;
+        a.keys.erase(found);
+      }
+    return out;
+  }
+  std::optional<double> take_one(Arguments& a, const std::string& key, std::size_t where) const {
+    const auto values = take(a, key);
+    if (values.size() > 1)
+      fail_at(where, fmt::format("{} takes one value, got {}", key, values.size()));
+    return values.empty() ? std::nullopt : std::optional(values[0]);
+  }
+
+  Kernel build(const std::string& word, Arguments& a, std::size_t where) const {
+    for (const auto& [key, values] : a.keys)
+      for (const double v : values)
+        if (!(v > 0.0)) fail_at(where, fmt::format("{} must be positive, got {}", key, v));
+    const bool ard = a.ard;
+    std::optional<Kernel> out;
+    if (const auto user = extra_.find(word); user != extra_.end()) {
+      out = user->second();
+    } else if (word == "additive") {
+      if (!a.inner) fail_at(where, "additive needs a kernel, as in additive(se)");
+      out = additive(*a.inner);
+      a.inner.reset();
+    } else if (word == "poly") {
+      if (a.positional.size() != 1 || a.positional[0] != std::floor(a.positional[0]) ||
+          a.positional[0] < 1 || a.positional[0] > 20)
+        fail_at(where, "poly needs a whole degree from 1 to 20, as in poly(2)");
+      out = polynomial(static_cast<int>(a.positional[0]), take_one(a, "variance", where),
+                       take_one(a, "offset", where));
+      a.positional.clear();
+    } else if (word == "constant") {
+      out = constant(take_one(a, "variance", where));
+    } else if (word == "white") {
+      out = white(take_one(a, "variance", where));
+    } else if (word == "linear") {
+      a.ard = false;
+      out = linear(ard, take(a, "variance"));
+    } else if (word == "cosine") {
+      a.ard = false;
+      const auto variance = take_one(a, "variance", where);
+      out = cosine(variance, take(a, "period"), ard);
+    } else {
+      a.ard = false;
+      Start start{take_one(a, "variance", where), take(a, "lengthscale")};
+      if (start.lengthscales.size() > 1 && !ard)
+        fail_at(where, fmt::format("{} lengthscales were given but one is shared; write {}(ard, …)",
+                                   start.lengthscales.size(), word));
+      if (word == "se" || word == "rbf") out = se(ard, start);
+      if (word == "matern12") out = matern12(ard, start);
+      if (word == "matern32") out = matern32(ard, start);
+      if (word == "matern52") out = matern52(ard, start);
+      if (word == "rq") out = rq(ard, start, take_one(a, "alpha", where));
+      if (word == "periodic") out = periodic(ard, start, take_one(a, "period", where));
+    }
+    if (a.ard)
+      fail_at(where, fmt::format("{} has no lengthscale for each dimension; drop 'ard'", word));
+    if (!a.keys.empty())
+      fail_at(where, fmt::format("{} has no parameter '{}'", word, a.keys.begin()->first));
+    if (!a.positional.empty())
+      fail_at(where, fmt::format("{} takes no bare number; name it, as in lengthscale={}", word,
+                                 a.positional[0]));
+    if (a.inner) fail_at(where, fmt::format("{} takes no kernel as an argument", word));
+    return *out;
+  }
+
+  static std::vector<std::string> built_in() {
+    return {"se",     "rbf",    "matern12", "matern32", "matern52", "rq",      "periodic",
+            "cosine", "linear", "poly",     "constant", "white",    "additive"};
+  }
+  std::vector<std::string> all_names() const {
+    auto names = built_in();
+    for (const auto& [name, make] : extra_) names.push_back(name);
+    return names;
+  }
+  bool known(const std::string& word) const {
+    const auto names = all_names();
+    return std::find(names.begin(), names.end(), word) != names.end();
+  }
+
+  const std::string& text_;
+  const KernelTable& extra_;
+  std::size_t at_ = 0;
+  int depth_ = 0;
+};
+
+}  // namespace
+
+Kernel parse_kernel(const std::string& text, const KernelTable& extra) {
+  if (text.size() > 100000)
+    throw ExpressionError("the kernel expression is longer than 100000 characters");
+  return Parser(text, extra).parse();
+}
+
+}  // namespace covary

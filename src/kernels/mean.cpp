@@ -1,0 +1,62 @@
+#include "covary/kernels/mean.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <regex>
+
+#include "covary/error.hpp"
+
+namespace covary {
+
+Mean::Mean(const std::string& expression) {
+  std::smatch match;
+  if (expression == "zero")
+    degree_ = -1;
+  else if (expression == "constant")
+    degree_ = 0;
+  else if (expression == "linear")
+    degree_ = 1;
+  else if (std::regex_match(expression, match, std::regex(R"(poly\(\s*([1-9])\s*\))")))
+    degree_ = std::stoi(match[1]);
+  else
+    throw ExpressionError(fmt::format(
+        "unknown mean function '{}'; write zero, constant, linear or poly(k) with k from 1 to 9",
+        expression));
+}
+
+std::string Mean::print() const {
+  if (degree_ < 0) return "zero";
+  if (degree_ == 0) return "constant";
+  return degree_ == 1 ? "linear" : fmt::format("poly({})", degree_);
+}
+
+Index Mean::basis_count(Index dims) const { return degree_ < 0 ? 0 : 1 + degree_ * dims; }
+
+Matrix Mean::basis(ConstRows X) const {
+  Matrix H(X.rows(), basis_count(X.cols()));
+  if (is_zero()) return H;
+  H.col(0).setOnes();
+  for (Index d = 0; d < X.cols(); ++d)
+    for (int k = 1; k <= degree_; ++k)
+      H.col(1 + d * degree_ + k - 1) = X.col(d).array().pow(k).matrix();
+  return H;
+}
+
+RowMatrix Mean::gradient(ConstRows X, ConstVector weights) const {
+  RowMatrix out = RowMatrix::Zero(X.rows(), X.cols());
+  for (Index d = 0; d < X.cols(); ++d)
+    for (int k = 1; k <= degree_; ++k)
+      out.col(d).array() += k * weights(1 + d * degree_ + k - 1) * X.col(d).array().pow(k - 1);
+  return out;
+}
+
+void Mean::declare(Parameters& out, Index dims, ConstVector intercepts) const {
+  if (is_zero()) return;
+  const Index B = basis_count(dims), P = intercepts.size();
+  Vector start = Vector::Zero(B * P);
+  start.head(P) = intercepts;
+  out.add({"mean.weights", start, Transform::real(), B, P});
+}
+
+}  // namespace covary

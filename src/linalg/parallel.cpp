@@ -1,0 +1,168 @@
+#include "covary/linalg/parallel.hpp"
+
+#include <cblas.h>
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "covary/error.hpp"
+
+namespace covary {
+namespace {
+
+thread_local bool inside_task = false;
+
+// One parallel_for: workers draw indices from a shared counter.
+struct Job {
+  Index n;
+  const std::function<void(Index)>* body;
+  std::atomic<Index> next{0};
+  std::mutex failure_mutex;
+  Index failed_index = -1;
+  std::exception_ptr failure;
+
+  void work() {
+    inside_task = true;
+    for (Index i = next.fetch_add(1); i < n; i = next.fetch_add(1)) {
+      try {
+        (*body)(i);
+      } catch (...) {
+        std::lock_guard lock(failure_mutex);
+        if (failed_index < 0 || i < failed_index) {
+          failed_index = i;
+          failure = std::current_exception();
+        }
+        next.store(n);
+      }
+    }
+    inside_task = false;
+  }
+};
+
+class Pool {
+ public:
+  explicit Pool(int helpers) : wanted_(helpers) {
+    try {
+      for (int t = 0; t < helpers; ++t) workers_.emplace_back([this] { serve(); });
+    } catch (const std::system_error&) {  // the system gives no more: fewer do the same work
+    }
+  }
+  ~Pool() {
+    {
+      std::lock_guard lock(mutex_);
+      stopping_ = true;
+    }
+    wake_.notify_all();
+    for (auto& w : workers_) w.join();
+  }
+  void run(Job& job) {
+    {
+      std::lock_guard lock(mutex_);
+      job_ = &job;
+      ++generation_;
+      busy_ = static_cast<int>(workers_.size());
+    }
+    wake_.notify_all();
+    job.work();
+    std::unique_lock lock(mutex_);
+    done_.wait(lock, [this] { return busy_ == 0; });
+    job_ = nullptr;
+  }
+  int wanted() const { return wanted_; }
+
+ private:
+  void serve() {
+    unsigned long seen = 0;
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      wake_.wait(lock, [&] { return stopping_ || generation_ != seen; });
+      if (stopping_) return;
+      seen = generation_;
+      Job* job = job_;
+      lock.unlock();
+      job->work();
+      lock.lock();
+      if (--busy_ == 0) done_.notify_one();
+    }
+  }
+
+  int wanted_;
+  std::mutex mutex_;
+  std::condition_variable wake_, done_;
+  std::vector<std::thread> workers_;
+  Job* job_ = nullptr;
+  unsigned long generation_ = 0;
+  int busy_ = 0;
+  bool stopping_ = false;
+};
+
+int cores() { return std::max(1u, std::thread::hardware_concurrency()); }
+
+int initial_threads() {
+  if (const char* text = std::getenv("COVARY_NUM_THREADS")) {
+    const int n = std::atoi(text);
+    if (n >= 1) return n;
+  }
+  return cores();
+}
+
+struct State {
+  std::mutex mutex;  // one parallel region at a time; a second caller runs serially
+  std::unique_ptr<Pool> pool;
+  std::atomic<int> wanted{initial_threads()};
+
+  State() {
+    openblas_set_num_threads(1);
+    // The child of a fork has none of the parent's threads: it forgets the pool (whose memory is
+    // left alone, for its destructor would join threads that are not there) and starts anew.
+    pthread_atfork(nullptr, nullptr, [] {
+      instance().pool.release();
+      new (&instance().mutex) std::mutex;
+      inside_task = false;
+    });
+  }
+  static State& instance() {
+    static State* state = new State;  // never destroyed: workers may outlive static destruction
+    return *state;
+  }
+};
+
+// BLAS is held at one thread from before main, so that a direct call is serial too.
+const bool blas_is_serial = (State::instance(), true);
+
+}  // namespace
+
+int threads() { return State::instance().wanted; }
+
+void set_threads(int n) {
+  if (n < 0 || n > 4096)
+    throw InputError("threads must be between 1 and 4096, or 0 for all cores; got " +
+                     std::to_string(n));
+  State::instance().wanted = n == 0 ? cores() : n;
+}
+
+void parallel_for(Index n, const std::function<void(Index)>& body) {
+  State& state = State::instance();
+  const int wanted = state.wanted;
+  std::unique_lock region(state.mutex, std::defer_lock);
+  if (n <= 1 || wanted == 1 || inside_task || !region.try_lock()) {
+    for (Index i = 0; i < n; ++i) body(i);
+    return;
+  }
+  if (!state.pool || state.pool->wanted() != wanted - 1)
+    state.pool = std::make_unique<Pool>(wanted - 1);
+  Job job{n, &body, {}, {}, -1, {}};
+  state.pool->run(job);
+  if (job.failure) std::rethrow_exception(job.failure);
+}
+
+}  // namespace covary

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <algorithm>
+#include <utility>
+
+#include "covary/linalg/types.hpp"
+
+namespace covary {
+
+// The fixed partition of 0 … n−1 that threaded dense operations share. It depends on n alone, never
+// on the number of threads, which is why results do not either.
+class Tiles {
+ public:
+  explicit Tiles(Index n, Index width = 256) : n_(n), width_(width) {}
+  Index count() const { return (n_ + width_ - 1) / width_; }
+  Index begin(Index t) const { return t * width_; }
+  Index end(Index t) const { return std::min(n_, (t + 1) * width_); }
+  Index size(Index t) const { return end(t) - begin(t); }
+  // Tiles (i, j) with i ≥ j, numbered column by column.
+  Index lower_count() const { return count() * (count() + 1) / 2; }
+  std::pair<Index, Index> lower(Index t) const {
+    Index j = 0;
+    for (Index left = count(); t >= left; --left, ++j) t -= left;
+    return {j + t, j};
+  }
+
+ private:
+  Index n_, width_;
+};
+
+}  // namespace covary

@@ -1,0 +1,67 @@
+#include "covary/linalg/vector_math.hpp"
+
+#include <fmt/format.h>
+
+#include <atomic>
+
+#include "covary/error.hpp"
+#include "linalg/simd/vector_math.hpp"
+
+namespace covary {
+namespace {
+
+struct Table {
+  const char* name;
+  decltype(&simd::baseline::exp) exp;
+  decltype(&simd::baseline::squared_distances) squared_distances;
+  decltype(&simd::baseline::squared_distances_pullback) squared_distances_pullback;
+};
+
+constexpr Table baseline{"baseline", simd::baseline::exp, simd::baseline::squared_distances,
+                         simd::baseline::squared_distances_pullback};
+#ifdef __x86_64__
+constexpr Table avx2{"avx2", simd::avx2::exp, simd::avx2::squared_distances,
+                     simd::avx2::squared_distances_pullback};
+#endif
+
+const Table* best() {
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return &avx2;
+#endif
+  return &baseline;
+}
+
+std::atomic<const Table*>& current() {
+  static std::atomic<const Table*> table{best()};
+  return table;
+}
+
+}  // namespace
+
+void vector_exp(const double* x, double* out, Index n) { current().load()->exp(x, out, n); }
+
+void squared_distances(const double* x, Index nx, const double* z, Index nz, Index dims,
+                       double* r2) {
+  current().load()->squared_distances(x, nx, z, nz, dims, r2);
+}
+
+void squared_distances_pullback(const double* x, Index nx, const double* z, Index nz, Index dims,
+                                const double* W, double* per_dim, double* xbar, double* zbar) {
+  current().load()->squared_distances_pullback(x, nx, z, nz, dims, W, per_dim, xbar, zbar);
+}
+
+std::string simd_level() { return current().load()->name; }
+
+void set_simd_level(const std::string& level) {
+  if (level == "auto")
+    current() = best();
+  else if (level == "baseline")
+    current() = &baseline;
+  else if (level == best()->name)
+    current() = best();
+  else
+    throw Unsupported(fmt::format(
+        "SIMD level '{}' is not offered by this machine; use baseline or {}", level, best()->name));
+}
+
+}  // namespace covary

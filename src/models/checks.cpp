@@ -1,0 +1,85 @@
+#include "models/checks.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "covary/error.hpp"
+
+namespace covary {
+namespace {
+
+// "X has 3 non-finite values, the first at row 17, column 2"
+void check_finite(ConstRows A, const char* name, bool allow_nan, const char* way_out) {
+  Index bad = 0, row = 0, col = 0;
+  for (Index i = A.rows() - 1; i >= 0; --i)
+    for (Index j = A.cols() - 1; j >= 0; --j)
+      if (allow_nan ? std::isinf(A(i, j)) : !std::isfinite(A(i, j))) ++bad, row = i, col = j;
+  if (bad)
+    throw InputError(fmt::format("{} has {} non-finite value{}, the first at row {}, column {}; {}",
+                                 name, bad, bad == 1 ? "" : "s", row, col, way_out));
+}
+
+}  // namespace
+
+void check_regression_data(ConstRows X, ConstRows Y, ConstVector point_noise) {
+  if (X.rows() == 0 || X.cols() == 0)
+    throw InputError(fmt::format("X is empty ({}×{}); a fit needs at least one row and one column",
+                                 X.rows(), X.cols()));
+  if (Y.rows() != X.rows() || Y.cols() == 0)
+    throw InputError(
+        fmt::format("X has {} rows but Y is {}×{}; they need one row for each observation",
+                    X.rows(), Y.rows(), Y.cols()));
+  check_finite(X, "X", false, "drop those rows or fill them in");
+  check_finite(Y, "Y", true, "drop those rows, or write NaN to model them as missing");
+  for (Index p = 0; p < Y.cols(); ++p)
+    if (Y.col(p).array().isNaN().all())
+      throw InputError(fmt::format("output column {} has no observed value; leave it out", p));
+  if (point_noise.size() && point_noise.size() != X.rows())
+    throw InputError(
+        fmt::format("noise was given for {} rows, X has {}", point_noise.size(), X.rows()));
+  for (Index i = 0; i < point_noise.size(); ++i)
+    if (!(point_noise(i) >= 0.0) || !std::isfinite(point_noise(i)))
+      throw InputError(
+          fmt::format("the noise variance of row {} is {}; variances are finite and not negative",
+                      i, point_noise(i)));
+}
+
+Vector column_means(ConstRows Y) {
+  Vector out = Vector::Zero(Y.cols());
+  for (Index p = 0; p < Y.cols(); ++p) {
+    Index n = 0;
+    for (Index i = 0; i < Y.rows(); ++i)
+      if (!std::isnan(Y(i, p))) out(p) += Y(i, p), ++n;
+    if (n) out(p) /= static_cast<double>(n);
+  }
+  return out;
+}
+
+DataScale data_scale(ConstRows X, ConstRows Y) {
+  const Index N = X.rows(), D = X.cols();
+  DataScale out = DataScale::unit(D);
+  for (Index d = 0; d < D; ++d) {
+    const double mean = X.col(d).mean();
+    const double sd = std::sqrt((X.col(d).array() - mean).square().mean());
+    if (N > 1 && sd > 1e-12 * std::abs(mean)) {
+      out.x_sd(d) = sd;
+      out.x_range(d) = X.col(d).maxCoeff() - X.col(d).minCoeff();
+    }
+  }
+  const Vector means = column_means(Y);
+  double squares = 0.0, raw = 0.0, count = 0.0;
+  for (Index p = 0; p < Y.cols(); ++p)
+    for (Index i = 0; i < N; ++i)
+      if (!std::isnan(Y(i, p))) {
+        squares += (Y(i, p) - means(p)) * (Y(i, p) - means(p));
+        raw += Y(i, p) * Y(i, p);
+        count += 1.0;
+      }
+  // A constant target has no spread: its size stands in, then one.
+  out.y_variance = squares / count;
+  if (!(out.y_variance > 1e-20 * raw / count)) out.y_variance = raw > 0.0 ? raw / count : 1.0;
+  return out;
+}
+
+}  // namespace covary

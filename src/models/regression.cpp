@@ -1,0 +1,187 @@
+#include "covary/models/regression.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <utility>
+
+#include "covary/error.hpp"
+#include "covary/linalg/blas.hpp"
+#include "covary/training/restarts.hpp"
+#include "models/checks.hpp"
+
+namespace covary {
+
+void RegressionOptions::check() const {
+  if (!(jitter >= 0.0) || !std::isfinite(jitter))
+    throw InputError(fmt::format("jitter must be finite and not negative, got {}", jitter));
+  if (starts < 0) throw InputError(fmt::format("starts must not be negative, got {}", starts));
+  training.check();
+}
+
+Regression::Regression(ConstRows X, ConstRows Y, RegressionOptions options, ConstVector point_noise)
+    : options_(std::move(options)) {
+  options_.check();
+  check_regression_data(X, Y, point_noise);
+  const ScaleMode output_mode =
+      point_noise.size() && Y.cols() > 1 && options_.scale_outputs == ScaleMode::columns
+          ? ScaleMode::global
+          : options_.scale_outputs;
+  auto inputs = fit_scaling(X, options_.scale_inputs);
+  auto outputs = fit_scaling(Y, output_mode);
+  for (const auto& w : inputs.warnings) warnings_.push_back("inputs: " + w);
+  for (const auto& w : outputs.warnings) warnings_.push_back("outputs: " + w);
+  input_scaling_ = std::move(inputs.scaling);
+  output_scaling_ = std::move(outputs.scaling);
+  X_ = input_scaling_.apply(X);
+  Y_ = output_scaling_.apply(Y);
+  log_jacobian_ = output_scaling_.log_jacobian(Y);
+  if (point_noise.size()) {
+    const double s = output_scaling_.scale(0);
+    point_noise_ = point_noise / (s * s);
+  }
+
+  const DataScale scale = data_scale(X_, Y_);
+  parameters_ = options_.kernel.parameters(scale);
+  const double noise = 0.1 * scale.y_variance;
+  parameters_.add({"likelihood.variance", Vector::Constant(1, noise),
+                   Transform::positive(noise, 1e-7 * noise)});
+  options_.mean.declare(parameters_, X_.cols(), column_means(Y_));
+  starts_ = parameters_;
+}
+
+// log p(Y | values) in model units, and ∂/∂values.
+double Regression::evidence(ConstVector values, Jitter& jitter, Vector* values_bar) const {
+  const Index K = options_.kernel.parameter_count(X_.cols());
+  Matrix R = Y_;
+  Matrix H;
+  const Index B = options_.mean.basis_count(X_.cols()), P = Y_.cols();
+  if (B > 0) {
+    H = options_.mean.basis(X_);
+    const Eigen::Map<const RowMatrix> W(values.data() + K + 1, B, P);
+    R -= product(H, Matrix(W));
+  }
+  ExactGradient g;
+  const double value = exact_log_evidence(options_.kernel, values.head(K), X_, R, values(K),
+                                          point_noise_, jitter, values_bar ? &g : nullptr);
+  if (values_bar) {
+    values_bar->resize(values.size());
+    values_bar->head(K) = g.theta_bar;
+    (*values_bar)(K) = g.noise_bar;
+    if (B > 0) {
+      const RowMatrix W_bar = -product(H, g.Y_bar, Op::transpose);
+      values_bar->tail(B * P) = Eigen::Map<const Vector>(W_bar.data(), B * P);
+    }
+  }
+  return value;
+}
+
+double Regression::log_marginal_likelihood() const {
+  Jitter jitter{options_.jitter};
+  return evidence(parameters_.values(), jitter, nullptr) - log_jacobian_;
+}
+
+std::optional<double> Regression::objective(const Vector& u, Vector* gradient,
+                                            Jitter& jitter) const {
+  const Vector values = parameters_.constrain(u);
+  if (!values.allFinite()) return std::nullopt;
+  Vector bar;
+  double value = evidence(values, jitter, gradient ? &bar : nullptr);
+  value += parameters_.log_prior(values, gradient ? &bar : nullptr);
+  if (gradient) *gradient = -parameters_.pullback(u, bar);
+  return -value;
+}
+
+// Start r: the first start times exp(normal) for positive parameters, uniform between bounds.
+Vector Regression::perturbed_start(Index restart) const {
+  Random random(options_.seed, static_cast<std::uint64_t>(restart));
+  Parameters moved = parameters_;
+  for (const auto& p : parameters_.all()) {
+    if (!p.trainable || !p.tied_to.empty()) continue;
+    Vector value = p.value;
+    for (double& v : value) {
+      if (p.transform.kind() == Transform::Kind::positive)
+        v = std::max(v * std::exp(random.normal()), 2.0 * p.transform.low());
+      if (p.transform.kind() == Transform::Kind::bounded)
+        v = p.transform.low() + (p.transform.high() - p.transform.low()) * random.uniform();
+    }
+    moved.set(p.path, value);
+  }
+  return moved.flatten();
+}
+
+ExactPosterior Regression::posterior() const {
+  const Index K = options_.kernel.parameter_count(X_.cols());
+  const Vector values = parameters_.values();
+  ExactPosteriorParts parts;
+  parts.kernel = options_.kernel;
+  parts.theta = values.head(K);
+  parts.mean = options_.mean;
+  const Index B = options_.mean.basis_count(X_.cols());
+  if (B > 0) parts.mean_weights = Eigen::Map<const RowMatrix>(values.data() + K + 1, B, Y_.cols());
+  parts.noise_variance = values(K);
+  parts.point_noise = point_noise_;
+  parts.jitter = options_.jitter;
+  parts.X = X_;
+  parts.Y = Y_;
+  return ExactPosterior(std::move(parts));
+}
+
+RegressionFit Regression::fit() {
+  Jitter jitter{options_.jitter};
+  LbfgsOptions training = options_.training;
+  if (!training.objective_changed)
+    training.objective_changed = [&jitter] { return std::exchange(jitter.raised, false); };
+  const Objective f = [&](const Vector& u, Vector* g) { return objective(u, g, jitter); };
+  Index starts = options_.starts ? options_.starts : (X_.rows() <= 1000 ? 3 : 1);
+  Summary summary;
+  Vector u = parameters_.flatten();
+  if (training.max_iterations == 0 || u.size() == 0) {
+    const auto value = f(u, nullptr);  // a failure here throws with its reason
+    summary.value = summary.initial_value = value.value_or(std::nan(""));
+    summary.evaluations = 1;
+    summary.converged = u.size() == 0;
+    summary.reason = u.size() == 0 ? "nothing to train" : "evaluated at the given parameters";
+  } else {
+    Minimum best = minimise_with_restarts(
+        f, u, starts,
+        [&](Index r) {
+          jitter = Jitter{options_.jitter};  // each start begins without what another needed
+          return perturbed_start(r);
+        },
+        training);
+    u = best.state.u;
+    summary = std::move(best.summary);
+    parameters_.set_values(parameters_.constrain(u));
+  }
+  for (auto& p : summary.trace) p.value += log_jacobian_;
+  for (auto& s : summary.starts)
+    if (s.value) *s.value += log_jacobian_;
+  summary.value += log_jacobian_;
+  summary.initial_value += log_jacobian_;
+  summary.negate_values();
+  summary.objective = "log_marginal_likelihood";
+  summary.route = "exact: one Cholesky factorisation of N×N";
+
+  const Vector values = parameters_.values();
+  const double log_prior = parameters_.log_prior(values);
+  RegressionFit out{
+      posterior(), input_scaling_, output_scaling_, parameters_, {}, 0.0, log_prior, {}, {}, {}};
+  out.log_marginal_likelihood = out.posterior.log_evidence() - log_jacobian_;
+  summary.value = out.log_marginal_likelihood;
+  summary.jitter = out.posterior.jitter();
+  summary.warnings.insert(summary.warnings.begin(), warnings_.begin(), warnings_.end());
+  if (summary.jitter > options_.jitter)
+    summary.warnings.push_back(
+        fmt::format("jitter {:.1e} was needed to factor the covariance", summary.jitter));
+  const double n = static_cast<double>(X_.rows()),
+               flops = 2.0 * static_cast<double>(u.size()) * n * n * n;
+  const bool wanted = options_.standard_errors == Switch::on ||
+                      (options_.standard_errors == Switch::automatic && flops < 2e11);
+  if (wanted && training.max_iterations > 0 && u.size() > 0)
+    out.standard_errors = find_standard_errors(u, jitter, summary.warnings);
+  out.summary = std::move(summary);
+  return out;
+}
+
+}  // namespace covary

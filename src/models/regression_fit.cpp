@@ -1,0 +1,88 @@
+// Predictions of a fit with the scaling of inputs and outputs undone.
+#include <fmt/format.h>
+
+#include "covary/error.hpp"
+#include "covary/models/regression.hpp"
+
+namespace covary {
+namespace {
+
+RowMatrix scaled_inputs(const RegressionFit& fit, ConstRows X) {
+  if (X.cols() != fit.input_scaling.cols())
+    throw InputError(
+        fmt::format("the model was trained on {} input columns, the new inputs have {}",
+                    fit.input_scaling.cols(), X.cols()));
+  return fit.input_scaling.apply(X);
+}
+
+}  // namespace
+
+Prediction RegressionFit::predict(ConstRows X) const {
+  Prediction p = posterior.predict(scaled_inputs(*this, X));
+  return {output_scaling.undo(p.mean), output_scaling.undo_variance(p.variance_f),
+          output_scaling.undo_variance(p.variance_y)};
+}
+
+Matrix RegressionFit::covariance(ConstRows X, Index output) const {
+  Matrix C = posterior.covariance(scaled_inputs(*this, X), output);
+  return C * (output_scaling.scale(output) * output_scaling.scale(output));
+}
+
+// The mean of a component is a deviation: it is scaled but not shifted.
+std::vector<ComponentPrediction> RegressionFit::components(ConstRows X) const {
+  auto parts = posterior.components(scaled_inputs(*this, X));
+  for (auto& part : parts) {
+    for (Index p = 0; p < part.mean.cols(); ++p) part.mean.col(p) *= output_scaling.scale(p);
+    part.variance = output_scaling.undo_variance(part.variance);
+  }
+  return parts;
+}
+
+PredictionGradient RegressionFit::gradient(ConstRows X, Index output) const {
+  PredictionGradient g = posterior.gradient(scaled_inputs(*this, X), output);
+  const double s = output_scaling.scale(output);
+  for (Index d = 0; d < g.mean.cols(); ++d) {
+    g.mean.col(d) *= s / input_scaling.scale(d);
+    g.variance.col(d) *= s * s / input_scaling.scale(d);
+  }
+  return g;
+}
+
+LeaveOneOut RegressionFit::leave_one_out() const {
+  LeaveOneOut loo = posterior.leave_one_out();
+  const RowMatrix Y = output_scaling.undo(posterior.parts().Y);
+  return {output_scaling.undo(loo.mean), output_scaling.undo_variance(loo.variance),
+          loo.log_density - output_scaling.log_jacobian(Y)};
+}
+
+std::vector<RowMatrix> RegressionFit::sample(ConstRows X, Index draws, std::uint64_t seed) const {
+  auto out = posterior.sample(scaled_inputs(*this, X), draws, seed);
+  for (auto& f : out) f = output_scaling.undo(f);
+  return out;
+}
+
+std::vector<FunctionDraw> RegressionFit::sample_functions(Index draws, std::uint64_t seed,
+                                                          Index features) const {
+  std::vector<FunctionDraw> out;
+  for (auto& draw : posterior.sample_functions(draws, seed, features))
+    out.push_back([draw, in = input_scaling, undo = output_scaling](ConstRows X) -> RowMatrix {
+      return undo.undo(draw(in.apply(X)));
+    });
+  return out;
+}
+
+RegressionFit RegressionFit::with(ConstRows X, ConstRows Y, ConstVector point_noise) const {
+  if (Y.cols() != output_scaling.cols())
+    throw InputError(fmt::format("the model has {} outputs, the new rows have {}",
+                                 output_scaling.cols(), Y.cols()));
+  const double s = output_scaling.scale(0);
+  RegressionFit out = *this;
+  out.posterior = posterior.with(scaled_inputs(*this, X), output_scaling.apply(Y),
+                                 point_noise.size() ? Vector(point_noise / (s * s)) : Vector());
+  out.log_marginal_likelihood =
+      out.posterior.log_evidence() -
+      output_scaling.log_jacobian(output_scaling.undo(out.posterior.parts().Y));
+  return out;
+}
+
+}  // namespace covary

@@ -1,0 +1,64 @@
+#include "covary/training/summary.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+
+namespace covary {
+namespace {
+
+void row(std::string& text, const char* name, const std::string& value) {
+  fmt::format_to(std::back_inserter(text), "  {:<26}{}\n", name, value);
+}
+
+std::string number(double x) { return fmt::format("{:.10g}", x); }
+
+}  // namespace
+
+void Summary::negate_values() {
+  value = -value;
+  initial_value = -initial_value;
+  for (Start& s : starts)
+    if (s.value) s.value = -*s.value;
+  for (Point& p : trace) p.value = -p.value;
+}
+
+std::string Summary::brief() const {
+  return fmt::format("{}: {} = {} after {} iterations, {} evaluations, {:.3g} s: {}",
+                     converged ? "converged" : "not converged", objective, number(value),
+                     iterations, evaluations, seconds, reason);
+}
+
+std::string Summary::full() const {
+  std::string text = brief() + "\n";
+  row(text, objective.c_str(), number(value));
+  row(text, "  at the start", number(initial_value));
+  if (upper_bound) row(text, "upper bound", number(*upper_bound));
+  row(text, "iterations", fmt::format("{}", iterations));
+  row(text, "evaluations", fmt::format("{} ({} rejected)", evaluations, rejected_evaluations));
+  row(text, "gradient norm", fmt::format("{:.3e}", gradient_norm));
+  row(text, "converged", converged ? "yes" : "no");
+  row(text, "reason", reason);
+  row(text, "seconds", fmt::format("{:.3g}", seconds));
+  row(text, "jitter", fmt::format("{:.3g}", jitter));
+  if (!route.empty()) row(text, "route", route);
+  for (const std::string& w : warnings) row(text, "warning", w);
+  const auto out = std::back_inserter(text);
+  if (!starts.empty()) {
+    fmt::format_to(out, "\n  {:>5}  {:>18}  {:>10}  {}\n", "start", "value", "iterations",
+                   "reason");
+    for (const Start& s : starts)
+      fmt::format_to(out, "{} {:>5}  {:>18}  {:>10}  {}\n", s.index == best_start ? "*" : " ",
+                     s.index, s.value ? number(*s.value) : "failed", s.iterations, s.reason);
+  }
+  if (!trace.empty()) {
+    fmt::format_to(out, "\n  {:>9}  {:>18}  {:>13}  {:>9}\n", "iteration", "value", "gradient norm",
+                   "seconds");
+    for (const Point& p : trace)
+      fmt::format_to(out, "  {:>9}  {:>18}  {:>13.3e}  {:>9.3g}\n", p.iteration, number(p.value),
+                     p.gradient_norm, p.seconds);
+  }
+  return text;
+}
+
+}  // namespace covary
