@@ -1,8 +1,8 @@
-// Finitely many basis functions against a GP (000 E1.2–E1.5, Figs 1.2–1.6; P2, P3). The thesis gives
-// ten bases on about [2, 8], their shape and nothing else. Ours: centres spread evenly over [2, 8],
-// width 1, unit weight variance, noise sd 0.1, eight inputs spread evenly over [2.5, 7.5]. The GP is
-// the limit of ever more such bases, a squared exponential with ℓ = √2, of the variance that the
-// basis model has at x = 5.
+// Finitely many basis functions against a GP (000 E1.2–E1.5, Figs 1.2–1.6; P2, P3). The thesis
+// gives ten bases on about [2, 8], their shape and nothing else. Ours: centres spread evenly over
+// [2, 8], width 1, unit weight variance, noise sd 0.1, eight inputs spread evenly over [2.5, 7.5].
+// The GP is the limit of ever more such bases, a squared exponential with ℓ = √2, of the variance
+// that the basis model has at x = 5.
 #include "covary/inference/basis_regression.hpp"
 
 #include <fmt/format.h>
@@ -48,7 +48,8 @@ void bands(Result& result, std::uint64_t seed) {
   const Vector prior = prior_sd(grid), sd = f.covariance.diagonal().cwiseMax(0.0).cwiseSqrt();
   const Prediction gp = condition_on(limit(), x, y, noise_variance).predict(inputs(grid));
   const Vector gp_sd = gp.variance_f.col(0).cwiseSqrt();
-  const double gp_prior = std::sqrt(diagonal(limit(), limit().parameters(1).values(), inputs(x))[0]);
+  const double gp_prior =
+      std::sqrt(diagonal(limit(), limit().parameters(1).values(), inputs(x))[0]);
   for (const double at : {-2.0, 0.0, 2.0, 5.0, 8.0, 10.0, 12.0}) {
     const auto i = static_cast<Index>(std::lround((at + 3.0) * 10));
     result.add(fmt::format("sd at x = {}: bases prior, posterior; GP posterior", at), "",
@@ -56,11 +57,12 @@ void bands(Result& result, std::uint64_t seed) {
                fmt::format("GP prior {:.4f}", gp_prior));
   }
   bool shrinks = true;  // outside [2, 8], at every step away from it
-  for (Index i = 1; i <= 50; ++i) shrinks = shrinks && prior[i - 1] < prior[i] && prior[161 - i] < prior[160 - i];
+  for (Index i = 1; i <= 50; ++i)
+    shrinks = shrinks && prior[i - 1] < prior[i] && prior[161 - i] < prior[160 - i];
   result.claim("finite bases: the prior band only shrinks outside [2, 8] (E1.2)",
                shrinks && prior[10] < 1e-3 * prior.maxCoeff(),
                fmt::format("sd {:.1e} of the largest at x = −2", prior[10] / prior.maxCoeff()));
-  result.claim("finite bases: so does the posterior band, which never exceeds the prior's",
+  result.claim("and so does the posterior band, never above the prior's",
                sd[10] < 1e-3 * prior.maxCoeff() && sd[150] < 1e-3 * prior.maxCoeff() &&
                    ((prior - sd).array() > -1e-12).all(),
                fmt::format("sd {:.1e} at x = −2, {:.1e} at x = 12", sd[10], sd[150]));
@@ -87,16 +89,19 @@ void coverage(Result& result, std::uint64_t seed) {
           .template cast<double>()
           .mean();
     };
-    const Gaussian f = BasisRegression(basis(x.head(8)), truth.y, 1.0, noise_variance).predict(basis(far));
-    const Prediction p = condition_on(limit(), x.head(8), truth.y, noise_variance).predict(inputs(far));
+    const Gaussian f =
+        BasisRegression(basis(x.head(8)), truth.y, 1.0, noise_variance).predict(basis(far));
+    const Prediction p =
+        condition_on(limit(), x.head(8), truth.y, noise_variance).predict(inputs(far));
     finite[s] = held(f.mean, f.covariance.diagonal());
     gp[s] = held(p.mean.col(0), p.variance_f.col(0));
   }
-  result.add("2σ band holds a GP's truth on [9, 12]: ten bases", "", mean_sd(finite), "nominal 0.954");
+  result.add("2σ band holds a GP's truth on [9, 12]: ten bases", "", mean_sd(finite),
+             "nominal 0.954");
   result.add("2σ band holds a GP's truth on [9, 12]: GP", "", mean_sd(gp), "nominal 0.954");
-  result.claim("without a base the model is blind to its uncertainty; the GP is not",
-               finite.mean() < 0.5 &&
-                   std::abs(gp.mean() - 0.9545) < 4 * sample_sd(gp) / std::sqrt(static_cast<double>(sets)),
+  result.claim("bases: blind to their uncertainty; the GP is not",
+               finite.mean() < 0.5 && std::abs(gp.mean() - 0.9545) <
+                                          4 * sample_sd(gp) / std::sqrt(static_cast<double>(sets)),
                fmt::format("{:.3f} against {:.3f}", finite.mean(), gp.mean()));
 }
 
@@ -119,9 +124,10 @@ void successive_conditionals(Result& result) {
     picture.row(n) << static_cast<double>(n + 1), conditional(finite, n), conditional(gp, n);
   for (Index n = 0; n < 10; ++n)
     result.add(fmt::format("var of f(x{}) given those before: five bases, GP", n + 1),
-               n == 5 ? "0 for the bases" : "", fmt::format("{:.2e}, {:.2e}", picture(n, 1), picture(n, 2)));
+               n == 5 ? "0 for the bases" : "",
+               fmt::format("{:.2e}, {:.2e}", picture(n, 1), picture(n, 2)));
   const double zero = picture.col(1).tail(5).maxCoeff(), fifth = picture.col(1).head(5).minCoeff();
-  result.claim("five bases: the variance is zero from the 6th point on, to rounding (E1.4, P3)",
+  result.claim("five bases: zero from the 6th point on, to rounding (E1.4, P3)",
                zero < 1e-10 && fifth > 1e-2,
                fmt::format("at most {:.1e}; before, at least {:.3f}", zero, fifth));
   result.claim("GP: it never is", picture.col(2).minCoeff() > 1e-3,
@@ -149,7 +155,8 @@ void two_views(Result& result, std::uint64_t seed) {
     const auto M = static_cast<Index>(std::lround(36.0 / spacing)) + 1;
     const Matrix B = bump_basis(grid, Vector::LinSpaced(M, -13.0, 23.0));
     const Matrix K = spacing / std::sqrt(std::numbers::pi) * product(B, B, Op::none, Op::transpose);
-    last = (K - prior_covariance(se(false, {1.0, {std::numbers::sqrt2}}), grid)).cwiseAbs().maxCoeff();
+    last =
+        (K - prior_covariance(se(false, {1.0, {std::numbers::sqrt2}}), grid)).cwiseAbs().maxCoeff();
     result.add(fmt::format("kernel of bases {} apart less that of the GP, largest", spacing), "",
                fmt::format("{:.1e}", last));
   }

@@ -32,7 +32,8 @@ void two_variables(Result& result, std::uint64_t seed) {
   double error = 0.0;
   for (const double a : {-1.0, 0.5, 2.0}) {
     const Gaussian rest = condition(pair, {0}, Vector::Constant(1, a));
-    error = std::max({error, std::abs(rest.mean[0] - rho * a), std::abs(rest.covariance(0, 0) - 0.19)});
+    error =
+        std::max({error, std::abs(rest.mean[0] - rho * a), std::abs(rest.covariance(0, 0) - 0.19)});
     result.add(fmt::format("y2 | y1 = {}", a), "",
                fmt::format("N({:.4g}, {:.4g})", rest.mean[0], rest.covariance(0, 0)),
                fmt::format("exact: N({:.4g}, 0.19)", rho * a));
@@ -49,17 +50,18 @@ void two_variables(Result& result, std::uint64_t seed) {
   const Vector near = Eigen::Map<const Vector>(kept.data(), static_cast<Index>(kept.size()));
   const double se = std::sqrt(0.19 / static_cast<double>(near.size()));
   const double variance = sample_sd(near) * sample_sd(near);
-  result.claim("pairs drawn with |y1 − 1| < 0.05 have y2 ~ N(0.9, 0.19), to 4 standard errors",
-               std::abs(near.mean() - rho) < 4 * se &&
-                   std::abs(variance - 0.19) < 4 * 0.19 * std::sqrt(2.0 / static_cast<double>(near.size())),
-               fmt::format("mean {:.4f}, variance {:.4f} of {} pairs", near.mean(), variance,
-                           near.size()));
+  result.claim(
+      "drawn pairs with |y1 − 1| < 0.05: y2 ~ N(0.9, 0.19), to 4 errors",
+      std::abs(near.mean() - rho) < 4 * se &&
+          std::abs(variance - 0.19) < 4 * 0.19 * std::sqrt(2.0 / static_cast<double>(near.size())),
+      fmt::format("mean {:.4f}, variance {:.4f} of {} pairs", near.mean(), variance, near.size()));
 
   // |y1 − y2| has mean √(4(1 − ρ)/π).
   const double step = (y.row(0) - y.row(1)).array().abs().mean(),
                exact = std::sqrt(4 * (1 - rho) / std::numbers::pi);
-  result.claim("a draw of the pair is nearly level: mean |y1 − y2| far below 1.128 (independent)",
-               std::abs(step - exact) < 0.01 * exact, fmt::format("{:.4f}, exact {:.4f}", step, exact));
+  result.claim("pairs are nearly level: mean |y1 − y2| (independent: 1.128)",
+               std::abs(step - exact) < 0.01 * exact,
+               fmt::format("{:.4f}, exact {:.4f}", step, exact));
   result.series.push_back({"pairs", {"y1", "y2"}, y.leftCols(200).transpose()});
 }
 
@@ -85,10 +87,10 @@ void growing(Result& result, std::uint64_t seed) {
   bool falls = true;
   for (Index j = 1; j < 50; ++j)
     falls = falls && largest.covariance(0, j) < largest.covariance(0, j - 1);
-  result.claim("entries of S fall off with the distance of the indices", falls,
-               fmt::format("S(1,2) = {:.3f}, S(1,4) = {:.3f}, S(1,8) = {:.4f}",
-                           largest.covariance(0, 1), largest.covariance(0, 3),
-                           largest.covariance(0, 7)));
+  result.claim(
+      "entries of S fall off with the distance of the indices", falls,
+      fmt::format("S(1,2) = {:.3f}, S(1,4) = {:.3f}, S(1,8) = {:.4f}", largest.covariance(0, 1),
+                  largest.covariance(0, 3), largest.covariance(0, 7)));
 
   // Smooth, and not merely level: second differences against those of a Markov chain with the same
   // neighbours, S_ij = 0.9^|i−j|, where they have variance 6 − 8ρ + 2ρ² = 0.42.
@@ -96,9 +98,9 @@ void growing(Result& result, std::uint64_t seed) {
   const double bend =
       (y.bottomRows(48) - 2 * y.middleRows(1, 48) + y.topRows(48)).array().square().mean();
   const double exact = 6 - 8 * rho + 2 * std::pow(rho, 4);
-  result.claim("curves are smooth: second differences far below the 0.42 of a Markov chain",
+  result.claim("smooth: variance of second differences (Markov chain: 0.42)",
                std::abs(bend - exact) < 0.05 * exact && bend < 0.15,
-               fmt::format("variance {:.4f}, exact {:.4f}", bend, exact));
+               fmt::format("{:.4f}, exact {:.4f}", bend, exact));
 }
 
 void conditioned_curve(Result& result, std::uint64_t seed) {
@@ -112,20 +114,20 @@ void conditioned_curve(Result& result, std::uint64_t seed) {
                                    (Vector(2) << values[0], values[2]).finished());
   const double error = std::max((again.mean - rest.mean).cwiseAbs().maxCoeff(),
                                 (again.covariance - rest.covariance).cwiseAbs().maxCoeff());
-  result.claim("fixing three variables at once or one after another gives one posterior", error < 1e-12,
+  result.claim("three variables fixed at once or in turn: one posterior", error < 1e-12,
                fmt::format("largest difference {:.1e}", error));
   // The remaining indices: 8 and 10 lie on both sides of the fixed 9; the last is 24 away.
-  result.claim("the band is narrow beside the fixed variables, at most the prior's, and open far away",
+  result.claim("the band is narrow beside the fixed variables, open far away",
                variance[8] < 0.2 && variance.maxCoeff() <= 1.0 + 1e-15 && variance[46] > 0.999,
                fmt::format("sd beside {:.3f}, between {:.3f}, far {:.3f}", std::sqrt(variance[8]),
                            std::sqrt(variance[14]), std::sqrt(variance[46])));
   const Matrix draws = sample(rest, 4000, seed + 3);
-  const double z = ((draws.rowwise().mean() - rest.mean).array() /
-                    (variance.array() / 4000.0).sqrt())
-                       .abs()
-                       .maxCoeff();
-  result.claim("redraws have the conditional mean (largest of 47, in standard errors, below 4.5)",
-               z < 4.5, fmt::format("{:.2f}", z));
+  const double z =
+      ((draws.rowwise().mean() - rest.mean).array() / (variance.array() / 4000.0).sqrt())
+          .abs()
+          .maxCoeff();
+  result.claim("redraws have the conditional mean (below 4.5 errors, 47 entries)", z < 4.5,
+               fmt::format("{:.2f}", z));
   Matrix picture(47, 6);
   picture << rest.mean, variance.cwiseSqrt(), draws.leftCols(4);
   result.series.push_back(

@@ -38,15 +38,14 @@ void lengthscales(Result& result, std::uint64_t seed) {
     result.add(fmt::format("EQ, ℓ = {}: upcrossings of zero in [0, 10]", ell), "", mean_sd(up, 2),
                fmt::format("theory {:.2f}", exact));
   }
-  result.claim("upcrossings follow 1/(2πℓ) a unit, to 4 standard errors (Fig. 2.2)", right,
+  result.claim("upcrossings follow 1/(2πℓ) a unit, to 4 errors (Fig. 2.2)", right,
                fmt::format("{} draws each", draws));
-  // Draws at ℓ = 30 less their chord.
+  // Draws at ℓ = 30 less their chord: at the middle of a length L its sd is √3 L²/(8ℓ²) = 0.024.
   Matrix f = prior_draws(eq(30.0), x, draws, seed + 1);
-  for (Index s = 0; s < draws; ++s)
-    f.col(s) -= Vector::LinSpaced(n, f(0, s), f(n - 1, s));
+  for (Index s = 0; s < draws; ++s) f.col(s) -= Vector::LinSpaced(n, f(0, s), f(n - 1, s));
   const double bend = f.cwiseAbs().maxCoeff();
-  result.claim("a large lengthscale (30 over a range of 10) gives almost straight draws (Fig. 2.2)",
-               bend < 0.1, fmt::format("largest distance from the chord {:.4f}", bend));
+  result.claim("ℓ = 30 over a range of 10: almost straight draws (Fig. 2.2)", bend < 0.15,
+               fmt::format("largest distance from the chord {:.4f}", bend));
 }
 
 // The variance of f(x−h) − 2f(x) + f(x+h) goes as h⁴ for smooth draws, as h³ for draws with one
@@ -63,13 +62,14 @@ void smoothness(Result& result, std::uint64_t seed) {
   picture.col(0) = x;
   Index column = 1;
   double error = 0.0;
-  for (const Case& c : {Case{"EQ", eq(1.0), 4.0},
-                        Case{"Matérn 3/2", matern32(false, {1.0, {1.0}}), 3.0},
-                        Case{"Matérn 1/2", matern12(false, {1.0, {1.0}}), 1.0}}) {
+  for (const Case& c :
+       {Case{"EQ", eq(1.0), 4.0}, Case{"Matérn 3/2", matern32(false, {1.0, {1.0}}), 3.0},
+        Case{"Matérn 1/2", matern12(false, {1.0, {1.0}}), 1.0}}) {
     const Matrix f = prior_draws(c.kernel, x, draws, seed + 2);
     const auto bend = [&](Index h) {
       return (f.topRows(n - 2 * h) - 2 * f.middleRows(h, n - 2 * h) + f.bottomRows(n - 2 * h))
-          .squaredNorm() / static_cast<double>((n - 2 * h) * draws);
+                 .squaredNorm() /
+             static_cast<double>((n - 2 * h) * draws);
     };
     const double exponent = std::log2(bend(2) / bend(1));
     error = std::max(error, std::abs(exponent - c.exponent));
@@ -77,9 +77,10 @@ void smoothness(Result& result, std::uint64_t seed) {
                fmt::format("p = {:.3f}", exponent), fmt::format("theory {}", c.exponent));
     picture.col(column++) = f.col(0);
   }
-  result.claim("EQ smooth, Matérn 3/2 rougher, Matérn 1/2 rough (E1.3, Fig. 2.2): p = 4, 3, 1",
-               error < 0.15, fmt::format("largest error {:.3f}", error));
-  result.series.push_back({"draws by smoothness", {"x", "EQ", "Matérn 3/2", "Matérn 1/2"}, picture});
+  result.claim("EQ smooth, Matérn 3/2 rougher, Matérn 1/2 rough (E1.3, Fig. 2.2)", error < 0.15,
+               fmt::format("largest error {:.3f}", error));
+  result.series.push_back(
+      {"draws by smoothness", {"x", "EQ", "Matérn 3/2", "Matérn 1/2"}, picture});
 }
 
 void repetition(Result& result, std::uint64_t seed) {
@@ -88,7 +89,7 @@ void repetition(Result& result, std::uint64_t seed) {
       sample_prior_function(repeating(), repeating().parameters(1).values(), 1, seed + 3);
   const RowMatrix now = f(inputs(x)), later = f(inputs(x.array() + 5 * period));
   const double drift = (later - now).cwiseAbs().maxCoeff();
-  result.claim("EQ-periodic draws repeat exactly (E1.3, Fig. 2.2e): f(x + 5T) − f(x) is rounding",
+  result.claim("EQ-periodic draws repeat exactly: f(x + 5T) = f(x) (E1.3, Fig. 2.2e)",
                drift < 1e-12, fmt::format("largest {:.1e}", drift));
 }
 
@@ -119,8 +120,7 @@ void covariances(Result& result, std::uint64_t seed) {
     result.series.push_back(
         {fmt::format("draws of {}", c.name), {"x", "draw 1", "draw 2", "draw 3"}, picture});
   }
-  result.claim("draws of seven kernels have their covariance matrix (largest of 6027 entries, in "
-               "standard errors, below 5)",
+  result.claim("draws of seven kernels have their covariance (below 5 errors, 6027 entries)",
                worst < 5.0, fmt::format("{:.2f}", worst));
 }
 
@@ -138,7 +138,7 @@ void fit_and_draws(Result& result, std::uint64_t seed) {
   for (const RowMatrix& f : draws) square += f.squaredNorm();
   const double sd = std::sqrt(square / (2000.0 * 11.0));
   const double at_data = posterior.predict(inputs(x)).variance_f.cwiseSqrt().maxCoeff();
-  result.claim("away from data the mean is zero and the draws still fluctuate (Fig. 2.1)",
+  result.claim("far away the mean is zero and the draws still fluctuate (Fig. 2.1)",
                mean < 1e-3 && std::abs(sd - 1.0) < 0.03,
                fmt::format("|mean| ≤ {:.1e}, sd of draws {:.3f} (prior 1)", mean, sd));
   result.claim("the band is narrow at the data", at_data < 0.11,
@@ -148,7 +148,8 @@ void fit_and_draws(Result& result, std::uint64_t seed) {
   result.series.push_back({"a fit", {"x", "mean", "sd"}, picture});
 }
 
-// Fig. 2.3: the part of the variance that a period does not bring back is r/(1+r)·(1 − e^(−T²/2ℓ²)).
+// Fig. 2.3: the part of the variance that a period does not bring back is r/(1+r)·(1 −
+// e^(−T²/2ℓ²)).
 void approximately_periodic(Result& result, std::uint64_t seed) {
   const Kernel kernel = repeating() + eq(4.0);
   const Vector x = Vector::LinSpaced(101, 0.0, 5 * period);
@@ -160,7 +161,8 @@ void approximately_periodic(Result& result, std::uint64_t seed) {
     parameters.tie("kernel.1.variance", "kernel.0.variance", r);
     parameters.set("kernel.0.variance", 1 / (1 + r));
     const Matrix f = sample_prior(kernel, parameters.values(), inputs(x), 1000, seed + 7);
-    const double drift = 0.5 * (f.bottomRows(101 - lag) - f.topRows(101 - lag)).array().square().mean();
+    const double drift =
+        0.5 * (f.bottomRows(101 - lag) - f.topRows(101 - lag)).array().square().mean();
     const double exact = r / (1 + r) * (1 - std::exp(-period * period / (2 * 16.0)));
     right = right && std::abs(drift - exact) < 0.1 * exact && drift > before;
     before = drift;
@@ -170,19 +172,22 @@ void approximately_periodic(Result& result, std::uint64_t seed) {
     picture << f.leftCols(2);
     result.series.push_back({fmt::format("two outputs, r = {}", r), {"f1", "f2"}, picture});
   }
-  result.claim("EQ + EQ-periodic drifts from its pattern as the fixed ratio r grows (Fig. 2.3)", right,
+  result.claim("EQ + EQ-periodic: drift grows with the fixed ratio r (Fig. 2.3)", right,
                "within 10 % of theory at every r");
 
   // Training keeps the ratio.
   const Vector y = prior_draws(kernel, x, 1, seed + 8).col(0);
-  Regression model(inputs(x), inputs(y), {.kernel = kernel, .mean = {}, .starts = 1});
+  RegressionOptions options;
+  options.kernel = kernel;
+  options.starts = 1;
+  Regression model(inputs(x), inputs(y), options);
   const Index free = model.parameters().free_size();
   model.parameters().tie("kernel.1.variance", "kernel.0.variance", 0.1);
   const bool fewer = model.parameters().free_size() == free - 1;
   const Parameters fitted = model.fit().parameters;
   const double ratio =
       fitted.at("kernel.1.variance").value[0] / fitted.at("kernel.0.variance").value[0];
-  result.claim("a fit with the tie r = 0.1 has one parameter fewer and keeps the ratio",
+  result.claim("a fit with r tied at 0.1: one parameter fewer, the ratio kept",
                fewer && std::abs(ratio - 0.1) < 1e-15, fmt::format("r = {:.15g}", ratio));
 }
 

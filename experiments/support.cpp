@@ -8,8 +8,7 @@ namespace covary::experiments {
 
 double sample_sd(ConstVector values) {
   const double mean = values.mean();
-  return std::sqrt((values.array() - mean).square().sum() /
-                   static_cast<double>(values.size() - 1));
+  return std::sqrt((values.array() - mean).square().sum() / static_cast<double>(values.size() - 1));
 }
 
 std::string mean_sd(ConstVector values, int decimals) {

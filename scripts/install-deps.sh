@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Debian packages the build needs, and only those that are missing.
 set -euo pipefail
-packages=(g++ make cmake ninja-build ccache pkg-config libeigen3-dev libopenblas-dev libfmt-dev
+packages=(g++ make git python3 cmake ninja-build ccache pkg-config libeigen3-dev libopenblas-dev libfmt-dev
   zlib1g-dev nlohmann-json3-dev libcli11-dev libgtest-dev libbenchmark-dev
   clang-format-14 clang-tidy-14)
 missing=()

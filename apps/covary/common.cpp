@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 
 #include "covary/error.hpp"
 
@@ -62,6 +63,14 @@ std::vector<double> parse_numbers(const std::string& text, const std::string& wh
   }
   if (out.empty()) throw InputError(fmt::format("{}: no number in '{}'", what, text));
   return out;
+}
+
+void check_folder(const std::string& out) {
+  if (out.empty()) return;
+  const auto folder = std::filesystem::absolute(out).parent_path();
+  if (!std::filesystem::is_directory(folder))
+    throw FileError(fmt::format("cannot write '{}': there is no folder '{}'; make it first", out,
+                                folder.string()));
 }
 
 void tell(const Common& common, const std::string& line) {

@@ -48,6 +48,8 @@ Header parse_header(const std::string& text);
 std::vector<std::string> split_lists(const std::vector<std::string>& given);
 std::pair<std::string, std::string> split_assignment(const std::string& text, const char* option);
 std::vector<double> parse_numbers(const std::string& text, const std::string& what);
+// Throws FileError unless the folder of an output file exists; an empty path passes.
+void check_folder(const std::string& out);
 // A line on standard error for people, unless quiet.
 void tell(const Common& common, const std::string& line);
 

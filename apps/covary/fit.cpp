@@ -122,6 +122,7 @@ Outcome run_fit(const FitArguments& a, const Common& common) {
   if (a.likelihood != "gaussian")
     throw Unsupported(fmt::format(
         "likelihood '{}' is not offered by this version; it has: gaussian", a.likelihood));
+  check_folder(a.out);  // before the work, not after it
   const TrainingData d = read_training(a, common);
 
   RegressionOptions options;

@@ -8,7 +8,6 @@
 #include "covary/error.hpp"
 #include "covary/linalg/blas.hpp"
 #include "covary/linalg/cholesky.hpp"
-#include "covary/linalg/special.hpp"
 #include "covary/random/random.hpp"
 
 namespace covary {
@@ -97,9 +96,11 @@ Vector model_posterior(ConstVector log_evidence, ConstVector prior) {
         fmt::format("{} models but {} prior weights", log_evidence.size(), prior.size()));
   for (Index i = 0; i < prior.size(); ++i)
     if (!(prior(i) >= 0.0)) throw InputError(fmt::format("prior weight {} is {}", i, prior(i)));
+  if (log_evidence.size() == 0) throw InputError("there are no models to compare");
   Vector a = log_evidence;
   if (prior.size()) a.array() += prior.array().log();
-  return (a.array() - log_sum_exp(a)).exp();
+  const Vector weight = (a.array() - a.maxCoeff()).exp();
+  return weight / weight.sum();
 }
 
 }  // namespace covary

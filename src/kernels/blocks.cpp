@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "covary/error.hpp"
 #include "covary/kernels/kernel.hpp"
 #include "covary/linalg/blas.hpp"
@@ -115,9 +117,11 @@ void cross_pullback(const KernelNode& k, const double* theta, ConstRows X, Const
                     ConstMatrix Kbar, VectorOut theta_bar, RowMatrix* X_bar, RowMatrix* Z_bar) {
   check_columns(X, Z);
   const Tiles r(X.rows(), width), c(Z.rows(), width);
-  Matrix slots = Matrix::Zero(theta_bar.size(), lanes);
-  std::vector<RowMatrix> z_lanes(lanes, Z_bar ? RowMatrix::Zero(Z.rows(), Z.cols()) : RowMatrix());
-  parallel_for(lanes, [&](Index lane) {  // strip i goes to lane i mod 16
+  const Index used = std::min(lanes, r.count());
+  Matrix slots = Matrix::Zero(theta_bar.size(), used);
+  std::vector<RowMatrix> z_lanes(static_cast<std::size_t>(used),
+                                 Z_bar ? RowMatrix::Zero(Z.rows(), Z.cols()) : RowMatrix());
+  parallel_for(used, [&](Index lane) {  // strip i goes to lane i mod 16
     for (Index i = lane; i < r.count(); i += lanes)
       for (Index j = 0; j < c.count(); ++j) {
         const Index ni = r.size(i), nj = c.size(j);

@@ -14,11 +14,15 @@
 namespace covary {
 namespace {
 
-// What stood between a kernel's brackets.
+// What stood between a kernel's brackets, and where.
 struct Arguments {
+  struct Key {
+    std::vector<double> values;
+    std::size_t where = 0;
+  };
   bool ard = false;
   std::vector<double> positional;
-  std::map<std::string, std::vector<double>> keys;
+  std::map<std::string, Key> keys;
   std::vector<Index> dims;
   std::optional<Kernel> inner;
 };
@@ -109,7 +113,7 @@ class Parser {
       Index end = first + 1;
       if (accept(':')) end = integer();
       if (end <= first) fail_at(where, fmt::format("the range {}:{} is empty", first, end));
-      if (end - first > 100000)
+      if (end - first + static_cast<Index>(out.size()) > 100000)
         fail_at(where, fmt::format("the range {}:{} is too long", first, end));
       for (Index d = first; d < end; ++d) out.push_back(d);
     } while (accept_list_comma());
@@ -162,7 +166,10 @@ class Parser {
     } else {
       out.kernel = call();
     }
-    while (accept('@')) out = {restrict(kernel_of(out, where), columns(), where)};
+    while (accept('@')) {
+      count();
+      out = {restrict(kernel_of(out, where), columns(), where)};
+    }
     return out;
   }
   Kernel restrict(const Kernel& k, std::vector<Index> dims, std::size_t where) const {
@@ -173,28 +180,41 @@ class Parser {
     }
   }
 
+  // Copies, prints and destructors of a kernel recurse or are quadratic: their size is bounded.
+  void count() {
+    if (++kernels_ > 1000) fail("the expression has more than 1000 kernels");
+  }
+
   Arguments arguments() {
     Arguments out;
     if (!accept('(')) return out;
     if (accept(')')) return out;
     do {
-      if (number_next()) {
-        out.positional.push_back(number());
-        continue;
-      }
       const std::size_t where = at_;
+      if (number_next()) {
+        const double value = number();
+        if (at_ == text_.size() || text_[at_] == ',' || text_[at_] == ')') {
+          out.positional.push_back(value);
+          continue;
+        }
+        at_ = where;  // a kernel that begins with its scale
+      }
       const std::string word = name();
       if (word == "ard") {
         out.ard = true;
       } else if (!word.empty() && accept('=')) {
+        if (word == "dims" ? !out.dims.empty() : out.keys.count(word) > 0)
+          fail_at(where, fmt::format("{} is given twice", word));
         if (word == "dims") {
           out.dims = columns();
         } else {
-          auto& values = out.keys[word];
-          do values.push_back(number());
+          auto& key = out.keys[word];
+          key.where = where;
+          do key.values.push_back(number());
           while (accept_list_comma());
         }
       } else {
+        if (out.inner) fail_at(where, "one kernel is enough here; join them with + or *");
         at_ = where;
         out.inner = kernel_of(expression(), where);
       }
@@ -214,33 +234,38 @@ class Parser {
       fail_at(where, fmt::format("unknown kernel '{}'{}; kernels are: {}", word,
                                  did_you_mean(word, names), fmt::join(names, ", ")));
     }
+    count();
     Arguments a = arguments();
     Kernel k = build(word, a, where);
     return a.dims.empty() ? k : restrict(k, a.dims, where);
   }
 
-  // A key's values, removed from `a`; both the singular and the plural are understood.
-  static std::vector<double> take(Arguments& a, const std::string& key) {
-    std::vector<double> out;
-    for (const auto& spelling : {key, key + "s"})
-      if (const auto found = a.keys.find(spelling); found != a.keys.end()) {
-        out = found->second;
-        a.keys.erase(found);
-      }
-    return out;
+  // A key's values, removed from `a`; both the singular and the plural are understood. `hint` says
+  // how to give more than one where that is possible.
+  std::vector<double> take(Arguments& a, const std::string& key, bool several,
+                           const std::string& hint = "") const {
+    const auto one = a.keys.find(key), many = a.keys.find(key + "s");
+    const auto found = one != a.keys.end() ? one : many;
+    if (found == a.keys.end()) return {};
+    if (found != many && many != a.keys.end())
+      fail_at(many->second.where, fmt::format("{} is given twice", key));
+    const auto [values, where] = found->second;
+    if (values.size() > 1 && !several)
+      fail_at(where, fmt::format("{} takes one value, got {}{}", key, values.size(), hint));
+    a.keys.erase(found);
+    return values;
   }
-  std::optional<double> take_one(Arguments& a, const std::string& key, std::size_t where) const {
-    const auto values = take(a, key);
-    if (values.size() > 1)
-      fail_at(where, fmt::format("{} takes one value, got {}", key, values.size()));
+  std::optional<double> take_one(Arguments& a, const std::string& key) const {
+    const auto values = take(a, key, false);
     return values.empty() ? std::nullopt : std::optional(values[0]);
   }
 
   Kernel build(const std::string& word, Arguments& a, std::size_t where) const {
-    for (const auto& [key, values] : a.keys)
-      for (const double v : values)
-        if (!(v > 0.0)) fail_at(where, fmt::format("{} must be positive, got {}", key, v));
+    for (const auto& [name, key] : a.keys)
+      for (const double v : key.values)
+        if (!(v > 0.0)) fail_at(key.where, fmt::format("{} must be positive, got {}", name, v));
     const bool ard = a.ard;
+    const std::string each = fmt::format("; write {}(ard, …) for one each dimension", word);
     std::optional<Kernel> out;
     if (const auto user = extra_.find(word); user != extra_.end()) {
       out = user->second();
@@ -252,37 +277,35 @@ class Parser {
       if (a.positional.size() != 1 || a.positional[0] != std::floor(a.positional[0]) ||
           a.positional[0] < 1 || a.positional[0] > 20)
         fail_at(where, "poly needs a whole degree from 1 to 20, as in poly(2)");
-      out = polynomial(static_cast<int>(a.positional[0]), take_one(a, "variance", where),
-                       take_one(a, "offset", where));
+      out = polynomial(static_cast<int>(a.positional[0]), take_one(a, "variance"),
+                       take_one(a, "offset"));
       a.positional.clear();
     } else if (word == "constant") {
-      out = constant(take_one(a, "variance", where));
+      out = constant(take_one(a, "variance"));
     } else if (word == "white") {
-      out = white(take_one(a, "variance", where));
+      out = white(take_one(a, "variance"));
     } else if (word == "linear") {
       a.ard = false;
-      out = linear(ard, take(a, "variance"));
+      out = linear(ard, take(a, "variance", ard, each));
     } else if (word == "cosine") {
       a.ard = false;
-      const auto variance = take_one(a, "variance", where);
-      out = cosine(variance, take(a, "period"), ard);
+      const auto variance = take_one(a, "variance");
+      out = cosine(variance, take(a, "period", ard, each), ard);
     } else {
       a.ard = false;
-      Start start{take_one(a, "variance", where), take(a, "lengthscale")};
-      if (start.lengthscales.size() > 1 && !ard)
-        fail_at(where, fmt::format("{} lengthscales were given but one is shared; write {}(ard, …)",
-                                   start.lengthscales.size(), word));
+      Start start{take_one(a, "variance"), take(a, "lengthscale", ard, each)};
       if (word == "se" || word == "rbf") out = se(ard, start);
       if (word == "matern12") out = matern12(ard, start);
       if (word == "matern32") out = matern32(ard, start);
       if (word == "matern52") out = matern52(ard, start);
-      if (word == "rq") out = rq(ard, start, take_one(a, "alpha", where));
-      if (word == "periodic") out = periodic(ard, start, take_one(a, "period", where));
+      if (word == "rq") out = rq(ard, start, take_one(a, "alpha"));
+      if (word == "periodic") out = periodic(ard, start, take_one(a, "period"));
     }
     if (a.ard)
       fail_at(where, fmt::format("{} has no lengthscale for each dimension; drop 'ard'", word));
     if (!a.keys.empty())
-      fail_at(where, fmt::format("{} has no parameter '{}'", word, a.keys.begin()->first));
+      fail_at(a.keys.begin()->second.where,
+              fmt::format("{} has no parameter '{}'", word, a.keys.begin()->first));
     if (!a.positional.empty())
       fail_at(where, fmt::format("{} takes no bare number; name it, as in lengthscale={}", word,
                                  a.positional[0]));
@@ -308,6 +331,7 @@ class Parser {
   const KernelTable& extra_;
   std::size_t at_ = 0;
   int depth_ = 0;
+  int kernels_ = 0;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "covary/kernels/kernels.hpp"
 #include "kernels/product_feature.hpp"
+#include "kernels/scaled.hpp"
 #include "kernels/support.hpp"
 
 namespace covary {
@@ -116,20 +117,24 @@ class Product final : public KernelNode {
   std::vector<KernelPtr> parts_;
 };
 
-void append(std::vector<KernelPtr>& parts, const Kernel& k) {
-  if (const auto* product = dynamic_cast<const Product*>(&k.node()))
+void append(std::vector<KernelPtr>& parts, const KernelPtr& k) {
+  if (const auto* product = dynamic_cast<const Product*>(k.get()))
     parts.insert(parts.end(), product->factors().begin(), product->factors().end());
   else
-    parts.push_back(k.pointer());
+    parts.push_back(k);
 }
 
 }  // namespace
 
 Kernel operator*(const Kernel& a, const Kernel& b) {
+  const auto [scale_a, inner_a] = split_scale(a.pointer());
+  const auto [scale_b, inner_b] = split_scale(b.pointer());
   std::vector<KernelPtr> parts;
-  append(parts, a);
-  append(parts, b);
-  return {std::make_shared<Product>(std::move(parts))};
+  append(parts, inner_a);
+  append(parts, inner_b);
+  Kernel product = KernelPtr(std::make_shared<Product>(std::move(parts)));
+  const bool scaled = inner_a != a.pointer() || inner_b != b.pointer();
+  return scaled ? scale_a * scale_b * product : product;
 }
 
 }  // namespace covary

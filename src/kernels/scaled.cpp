@@ -5,6 +5,7 @@
 #include "covary/error.hpp"
 #include "covary/kernels/kernels.hpp"
 #include "kernels/product_feature.hpp"
+#include "kernels/scaled.hpp"
 #include "kernels/support.hpp"
 
 namespace covary {
@@ -18,6 +19,8 @@ class Scaled final : public KernelNode {
       throw InputError(
           fmt::format("a kernel can only be scaled by a positive number, got {}", factor));
   }
+  double factor() const { return factor_; }
+  const KernelPtr& inner() const { return inner_; }
   std::string print() const override {
     return inner_->precedence() == 0 ? fmt::format("{} * ({})", factor_, inner_->print())
                                      : fmt::format("{} * {}", factor_, inner_->print());
@@ -68,8 +71,18 @@ class Scaled final : public KernelNode {
 
 }  // namespace
 
+std::pair<double, KernelPtr> split_scale(const KernelPtr& k) {
+  if (const auto* scaled = dynamic_cast<const Scaled*>(k.get()))
+    return {scaled->factor(), scaled->inner()};
+  return {1.0, k};
+}
+
 Kernel operator*(double scale, const Kernel& k) {
-  return {std::make_shared<Scaled>(scale, k.pointer())};
+  if (!(scale > 0.0))
+    throw InputError(
+        fmt::format("a kernel can only be scaled by a positive number, got {}", scale));
+  const auto [factor, inner] = split_scale(k.pointer());
+  return {std::make_shared<Scaled>(scale * factor, inner)};
 }
 
 }  // namespace covary

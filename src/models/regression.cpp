@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cmath>
 #include <utility>
 
@@ -128,6 +129,7 @@ ExactPosterior Regression::posterior() const {
 }
 
 RegressionFit Regression::fit() {
+  const auto began = std::chrono::steady_clock::now();
   Jitter jitter{options_.jitter};
   LbfgsOptions training = options_.training;
   if (!training.objective_changed)
@@ -180,6 +182,7 @@ RegressionFit Regression::fit() {
                       (options_.standard_errors == Switch::automatic && flops < 2e11);
   if (wanted && training.max_iterations > 0 && u.size() > 0)
     out.standard_errors = find_standard_errors(u, jitter, summary.warnings);
+  summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   out.summary = std::move(summary);
   return out;
 }

@@ -77,13 +77,15 @@ void Parameters::set(const std::string& path, ConstVector value) {
         fmt::format("{} has {} entries, got {} values", p.path, p.value.size(), value.size()));
   Vector full = value.size() == 1 ? Vector::Constant(p.value.size(), value(0)) : Vector(value);
   // A value asked for beneath the default floor of a positive parameter lowers the floor.
-  if (p.transform.kind() == Transform::Kind::positive) {
+  Transform transform = p.transform;
+  if (transform.kind() == Transform::Kind::positive) {
     const double least = full.minCoeff();
-    if (least > 0.0 && least <= p.transform.low())
-      p.transform = Transform::positive(p.transform.high(), 0.5 * least);
+    if (least > 0.0 && least <= transform.low())
+      transform = Transform::positive(transform.high(), 0.5 * least);
     if (!(least > 0.0)) throw InputError(fmt::format("{} must be positive, got {}", p.path, least));
   }
-  p.transform.unconstrain(full, p.path);
+  transform.unconstrain(full, p.path);
+  p.transform = transform;
   p.value = std::move(full);
   set_values(values());  // tied ones follow
 }
@@ -107,11 +109,19 @@ void Parameters::set_prior(const std::string& path, const Prior& prior) {
 }
 
 void Parameters::set_bounds(const std::string& path, double low, double high) {
-  for (const auto i : match(path)) {
-    Parameter& p = list_[i];
-    if (p.transform.kind() == Transform::Kind::positive && low < 0.0)
+  const Transform range = Transform::bounded(low, high);
+  const auto found = match(path);
+  for (const auto i : found) {
+    const Parameter& p = list_[i];
+    const auto kind = p.transform.kind();
+    if (kind == Transform::Kind::positive && low < 0.0)
       throw InputError(fmt::format("{} is positive; its lower bound cannot be {}", p.path, low));
-    p.transform = Transform::bounded(low, high);
+    if (kind == Transform::Kind::lower_triangular || kind == Transform::Kind::ordered)
+      throw InputError(fmt::format("{} is {} and takes no bounds", p.path, p.transform.describe()));
+  }
+  for (const auto i : found) {
+    Parameter& p = list_[i];
+    p.transform = range;
     for (double& v : p.value)  // a start outside moves inside, away from the flat ends
       if (!(v > low && v < high))
         v = v <= low ? low + 0.1 * (high - low) : high - 0.1 * (high - low);
@@ -194,7 +204,13 @@ Vector Parameters::flatten() const {
   return u;
 }
 
+void Parameters::check_free(ConstVector u) const {
+  if (u.size() != free_size())
+    throw InputError(fmt::format("expected {} free values, got {}", free_size(), u.size()));
+}
+
 Vector Parameters::constrain(ConstVector u) const {
+  check_free(u);
   Vector v(size());
   Index at = 0, from = 0;
   for (const auto& p : list_) {
@@ -212,6 +228,7 @@ Vector Parameters::constrain(ConstVector u) const {
 }
 
 Vector Parameters::pullback(ConstVector u, ConstVector values_bar) const {
+  check_free(u);
   Vector bar = values_bar;
   Index at = 0;
   for (const auto& p : list_) {

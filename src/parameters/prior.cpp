@@ -18,13 +18,36 @@ void positive(double v, const char* what) {
     throw InputError(fmt::format("prior: {} must be positive and finite, got {}", what, v));
 }
 
+void finite(double v, const char* what) {
+  if (!std::isfinite(v)) throw InputError(fmt::format("prior: {} must be finite, got {}", what, v));
+}
+
+// Numbers with a comma between each two; empty when the text is anything else.
+std::vector<double> numbers(const std::string& text) {
+  std::vector<double> out;
+  const char* at = text.c_str();
+  const auto skip = [&] {
+    while (*at == ' ') ++at;
+  };
+  do {
+    char* end = nullptr;
+    out.push_back(std::strtod(at, &end));
+    if (end == at) return {};
+    at = end;
+    skip();
+  } while (*at == ',' && ++at);
+  return at == text.c_str() + text.size() ? out : std::vector<double>{};
+}
+
 }  // namespace
 
 Prior Prior::normal(double mean, double sd) {
+  finite(mean, "mean of normal");
   positive(sd, "sd of normal");
   return {Kind::normal, mean, sd};
 }
 Prior Prior::log_normal(double mu, double sigma) {
+  finite(mu, "mu of lognormal");
   positive(sigma, "sigma of lognormal");
   return {Kind::log_normal, mu, sigma};
 }
@@ -44,19 +67,11 @@ Prior Prior::half_cauchy(double scale) {
 }
 
 Prior Prior::parse(const std::string& text) {
-  const auto open = text.find('('), close = text.rfind(')');
+  const auto open = text.find('(');
   const std::string name = text.substr(0, open);
   std::vector<double> args;
-  if (open != std::string::npos && close != std::string::npos && close == text.size() - 1) {
-    const char* at = text.c_str() + open + 1;
-    while (at < text.c_str() + close) {
-      char* end = nullptr;
-      args.push_back(std::strtod(at, &end));
-      if (end == at) break;
-      at = end;
-      while (*at == ' ' || *at == ',') ++at;
-    }
-  }
+  if (open != std::string::npos && text.back() == ')')
+    args = numbers(text.substr(open + 1, text.size() - open - 2));
   const auto want = [&](std::size_t n) { return args.size() == n; };
   if (name == "normal" && want(2)) return normal(args[0], args[1]);
   if (name == "lognormal" && want(2)) return log_normal(args[0], args[1]);

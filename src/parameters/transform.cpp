@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "covary/error.hpp"
 #include "covary/linalg/special.hpp"
@@ -16,6 +18,14 @@ bool on_diagonal(Index k) {
   return row * (row + 3) / 2 == k;
 }
 
+// The least number above x. Far out a transform is flat and would reach the end of its range, which
+// is not in it: values stay inside, so that what was made can be read back.
+double above(double x) { return std::nextafter(x, std::numeric_limits<double>::infinity()); }
+double below(double x) { return std::nextafter(x, -std::numeric_limits<double>::infinity()); }
+double positive_softplus(double u) {
+  return std::max(softplus(u), std::numeric_limits<double>::min());
+}
+
 void check_positive(double x, double floor, const std::string& what) {
   if (!(x > floor) || !std::isfinite(x))
     throw InputError(fmt::format("{} must be finite and above {}, got {}", what, floor, x));
@@ -26,7 +36,7 @@ void check_positive(double x, double floor, const std::string& what) {
 Transform Transform::real() { return {Kind::real, 0.0, 0.0}; }
 
 Transform Transform::positive(double scale, double floor) {
-  if (!(scale > 0.0) || !std::isfinite(scale) || !(floor >= 0.0))
+  if (!(scale > 0.0) || !std::isfinite(scale) || !(floor >= 0.0) || !std::isfinite(floor))
     throw InputError(fmt::format(
         "a positive transform needs scale > 0 and floor ≥ 0, got {} and {}", scale, floor));
   return {Kind::positive, floor, scale};
@@ -47,17 +57,19 @@ Vector Transform::constrain(ConstVector u) const {
     case Kind::real:
       break;
     case Kind::positive:
-      for (auto& v : x) v = low_ + high_ * softplus(v);
+      for (auto& v : x) v = std::max(low_ + high_ * positive_softplus(v), above(low_));
       break;
     case Kind::bounded:
-      for (auto& v : x) v = low_ + (high_ - low_) * sigmoid(v);
+      for (auto& v : x)
+        v = std::clamp(low_ + (high_ - low_) * sigmoid(v), above(low_), below(high_));
       break;
     case Kind::lower_triangular:
       for (Index k = 0; k < x.size(); ++k)
-        if (on_diagonal(k)) x(k) = softplus(x(k));
+        if (on_diagonal(k)) x(k) = positive_softplus(x(k));
       break;
     case Kind::ordered:
-      for (Index k = 1; k < x.size(); ++k) x(k) = x(k - 1) + softplus(u(k));
+      for (Index k = 1; k < x.size(); ++k)
+        x(k) = std::max(x(k - 1) + softplus(u(k)), above(x(k - 1)));
       break;
   }
   return x;
@@ -83,8 +95,7 @@ Vector Transform::unconstrain(ConstVector x, const std::string& what) const {
         if (!(v > low_ && v < high_))
           throw InputError(
               fmt::format("{} must lie between {} and {}, got {}", what, low_, high_, v));
-        const double p = (v - low_) / (high_ - low_);
-        v = std::log(p) - std::log1p(-p);
+        v = std::log((v - low_) / (high_ - v));
       }
       break;
     case Kind::lower_triangular:

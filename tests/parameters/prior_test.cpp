@@ -19,6 +19,7 @@ struct Case {
   Prior prior;
   bool positive;  // the support
 };
+void PrintTo(const Case& c, std::ostream* out) { *out << c.text; }
 
 class Priors : public testing::TestWithParam<Case> {
  protected:
@@ -47,11 +48,8 @@ TEST_P(Priors, SlopeIsTheDerivative) {
 }
 
 TEST_P(Priors, HasNoDensityOutsideItsSupport) {
-  for (const double x : {0.0, -1e-300, -1.0, -inf})
-    if (positive_)
-      EXPECT_EQ(prior_.log_density(x), -inf) << x;
-    else if (std::isfinite(x))
-      EXPECT_TRUE(std::isfinite(prior_.log_density(x))) << x;
+  for (const double x : {0.0, -1e-300, -1.0, -100.0})
+    EXPECT_EQ(prior_.log_density(x) == -inf, positive_) << x;
 }
 
 TEST_P(Priors, ParseAndDescribeAreInverse) {
@@ -93,10 +91,27 @@ TEST(Prior, ParseAllowsSpaces) {
 }
 
 TEST(Prior, TextThatIsNoPriorIsRefusedWithWhatIs) {
-  for (const std::string text :
-       {"", "(", ")", "()", "normal", "normal(", "normal()", "normal(0)", "normal(0,1", "normal(0,1,2)",
-        "normal(0,1)x", "normal(0,one)", "normal(0,1x)", "gauss(0,1)", "halfcauchy(1,2)", "gamma(2,,1)",
-        "gamma(2 1)", "gamma(,2,1)", "gamma(2,1,)", "Gamma(2,1)", "normal)0,1("}) {
+  for (const std::string text : {"",
+                                 "(",
+                                 ")",
+                                 "()",
+                                 "normal",
+                                 "normal(",
+                                 "normal()",
+                                 "normal(0)",
+                                 "normal(0,1",
+                                 "normal(0,1,2)",
+                                 "normal(0,1)x",
+                                 "normal(0,one)",
+                                 "normal(0,1x)",
+                                 "gauss(0,1)",
+                                 "halfcauchy(1,2)",
+                                 "gamma(2,,1)",
+                                 "gamma(2 1)",
+                                 "gamma(,2,1)",
+                                 "gamma(2,1,)",
+                                 "Gamma(2,1)",
+                                 "normal)0,1("}) {
     try {
       Prior::parse(text);
       ADD_FAILURE() << "'" << text << "' was accepted";

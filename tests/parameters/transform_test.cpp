@@ -19,6 +19,7 @@ struct Case {
   std::string name;
   Transform transform;
 };
+void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 
 class Transforms : public testing::TestWithParam<Case> {
  protected:
@@ -29,7 +30,8 @@ class Transforms : public testing::TestWithParam<Case> {
     std::normal_distribution<double> normal;
     std::vector<Vector> out;
     for (int k = 0; k < 10; ++k)
-      out.push_back(Vector::NullaryExpr(size, [&] { return (k == 9 ? 8.0 : 1.5) * normal(engine); }));
+      out.push_back(
+          Vector::NullaryExpr(size, [&] { return (k == 9 ? 8.0 : 1.5) * normal(engine); }));
     return out;
   }
 };
@@ -44,7 +46,7 @@ TEST_P(Transforms, RoundTrip) {
   for (const Vector& u : points(6)) {
     if (u.cwiseAbs().maxCoeff() > 6.0) continue;
     const Vector back = transform_.unconstrain(transform_.constrain(u));
-    EXPECT_LE((back - u).cwiseAbs().maxCoeff(), 1e-9) << u.transpose();
+    EXPECT_LE((back - u).cwiseAbs().maxCoeff(), 1e-8) << u.transpose();
   }
 }
 
@@ -89,17 +91,17 @@ TEST_P(Transforms, AreEmptyOfNothing) {
   EXPECT_FALSE(transform_.describe().empty());
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, Transforms,
-    testing::Values(Case{"real", Transform::real()}, Case{"positive", Transform::positive()},
-                    Case{"scaled", Transform::positive(1e-4)},
-                    Case{"floor", Transform::positive(2.0, 1e-3)},
-                    Case{"bounded", Transform::bounded(0.0, 1.0)},
-                    Case{"wide", Transform::bounded(-1e3, 1.0)},
-                    Case{"narrow", Transform::bounded(1.0, 1.0 + 1e-6)},
-                    Case{"triangle", Transform::lower_triangular()},
-                    Case{"ordered", Transform::ordered()}),
-    [](const auto& c) { return c.param.name; });
+INSTANTIATE_TEST_SUITE_P(All, Transforms,
+                         testing::Values(Case{"real", Transform::real()},
+                                         Case{"positive", Transform::positive()},
+                                         Case{"scaled", Transform::positive(1e-4)},
+                                         Case{"floor", Transform::positive(2.0, 1e-3)},
+                                         Case{"bounded", Transform::bounded(0.0, 1.0)},
+                                         Case{"wide", Transform::bounded(-1e3, 1.0)},
+                                         Case{"narrow", Transform::bounded(1.0, 1.0 + 1e-6)},
+                                         Case{"triangle", Transform::lower_triangular()},
+                                         Case{"ordered", Transform::ordered()}),
+                         [](const auto& c) { return c.param.name; });
 
 TEST(Transform, Values) {
   const Vector zero = Vector::Zero(1);
@@ -113,11 +115,8 @@ TEST(Transform, Values) {
 TEST(Transform, LowerTriangularKeepsItsDiagonalPositive) {
   const Vector u = Vector::Constant(6, -2.0);
   const Vector x = Transform::lower_triangular().constrain(u);
-  for (Index k = 0; k < 6; ++k)
-    if (k == 0 || k == 2 || k == 5)
-      EXPECT_NEAR(x(k), std::log1p(std::exp(-2.0)), 1e-16) << k;
-    else
-      EXPECT_EQ(x(k), -2.0) << k;
+  for (const Index k : {0, 2, 5}) EXPECT_NEAR(x(k), std::log1p(std::exp(-2.0)), 1e-16) << k;
+  for (const Index k : {1, 3, 4}) EXPECT_EQ(x(k), -2.0) << k;
   Vector bad = Vector::Ones(6);
   bad(1) = bad(3) = bad(4) = -1.0;
   EXPECT_NO_THROW(Transform::lower_triangular().unconstrain(bad));

@@ -69,6 +69,7 @@ class Parameters {
   void set_trainable(const std::string& path, bool trainable);
   bool is_free(const Parameter& p) const { return p.trainable && p.tied_to.empty(); }
   void follow(Vector& values) const;
+  void check_free(ConstVector u) const;
 
   std::vector<Parameter> list_;
 };

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# Measures Covary against its limits and its peers, prints the tables and writes docs/benchmarks.md.
+#
+#   make bench                 everything, some ten minutes on two quiet cores
+#   make bench PEERS=no        without scikit-learn, GPy, GPflow and GPyTorch
+#   make bench QUICK=yes       one short round at small N, to see that all of it works
+#
+# SIZES="500 1000" and ROUNDS=3 narrow it too. Only the whole run writes docs/benchmarks.md; any other
+# writes build/bench/results/benchmarks.md. The results themselves are kept in build/bench/results.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+all_sizes="500 1000 2000 5000" scaling_size=2000 csv_megabytes=100
+micro=(--benchmark_repetitions=5 --benchmark_min_time=0.05 --benchmark_enable_random_interleaving=true)
+if [ "${QUICK:-no}" = yes ]; then
+  : "${SIZES:=500 1000}" "${ROUNDS:=1}"
+  scaling_size=1000 csv_megabytes=5
+  micro=(--benchmark_min_time=0.01)
+  export COVARY_BENCH_RUNS=2
+fi
+sizes=${SIZES:-$all_sizes} rounds=${ROUNDS:-5} peers=${PEERS:-yes}
+cores=$(nproc) load=$(cut -d ' ' -f 1 /proc/loadavg)
+build=build/bench results=build/bench/results bin=build/bench/bin
+
+rm -rf "$results"
+mkdir -p "$results"
+cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCOVARY_BUILD_BENCH=ON \
+  -DCOVARY_BUILD_TESTS=OFF -DCOVARY_BUILD_APPS=OFF >/dev/null
+cmake --build "$build" --target covary_bench -j "${JOBS:-$cores}"
+if [ "$peers" = yes ]; then
+  echo "== The peers, each in its own environment"
+  bench/peers/install.sh || echo "going on with those that could be installed"
+fi
+
+"$bin/limit_lapack" facts >"$results/facts.jsonl"
+
+# Ours and the limit in turn, so that a machine that drifts drifts for both.
+echo "== Evidence with all gradients: ours beside dpotrf + dpotri, rounds $rounds, threads $cores"
+pair() {
+  COVARY_NUM_THREADS=$2 "$bin/exact_bench" "$1"
+  OPENBLAS_NUM_THREADS=$2 "$bin/limit_lapack" "$1"
+}
+for n in $sizes; do
+  for _ in $(seq "$rounds"); do
+    pair "$n" "$cores"
+    if [ "$n" = "$scaling_size" ] && [ "$cores" -gt 1 ]; then pair "$n" 1; fi
+  done
+  echo "   N = $n" >&2
+done >"$results/exact.jsonl"
+
+echo "== Autodiff, kernels, files, start-up"
+COVARY_NUM_THREADS=1 "$bin/autodiff_bench" "${micro[@]}" --benchmark_out="$results/autodiff.json" >"$results/autodiff.txt" 2>&1
+COVARY_NUM_THREADS=$cores "$bin/kernel_bench" "${micro[@]}" --benchmark_out="$results/kernels.json" >"$results/kernels.txt" 2>&1
+"$bin/csv_bench" "$build/benchmark.csv" "$csv_megabytes" >"$results/other.jsonl"
+if [ -x build/release/bin/covary ]; then
+  python3 bench/startup.py build/release/bin/covary --version >>"$results/other.jsonl"
+else
+  echo "   no build/release/bin/covary: start-up is left out (make build makes it)"
+fi
+
+if [ "$peers" = yes ]; then
+  echo "== The peers"
+  python3 bench/peers/run_all.py --sizes "${sizes// /,}" --threads "$cores" --limit 60 | tee "$results/peers.jsonl"
+fi
+
+out=$results/benchmarks.md
+if [ "$sizes" = "$all_sizes" ] && [ "$peers" = yes ] && [ "${QUICK:-no}" = no ]; then out=docs/benchmarks.md; fi
+python3 bench/report.py "$results" --out "$out" --rounds "$rounds" --load "$load" --elapsed "$SECONDS"

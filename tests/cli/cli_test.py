@@ -1,0 +1,166 @@
+"""The command line's contract: verbs, options, JSON, exit statuses, files."""
+
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+COVARY = sys.argv.pop(1)
+
+
+def covary(*args, cwd=None):
+    return subprocess.run([COVARY, *args], capture_output=True, text=True, cwd=cwd, timeout=120)
+
+
+def no_nan(constant):
+    raise ValueError(f"{constant} in JSON")
+
+
+class CommandLine(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.path = lambda name: os.path.join(self.folder.name, name)
+        covary("example", "curve", self.folder.name)
+
+    def write(self, name, text):
+        with open(self.path(name), "w", encoding="utf-8") as f:
+            f.write(text)
+        return self.path(name)
+
+    def json_of(self, *args, status=0):
+        run = covary(*args, "--json")
+        self.assertEqual(run.returncode, status, run.stderr + run.stdout)
+        lines = run.stdout.strip().splitlines()
+        self.assertEqual(len(lines), 1, "exactly one object")
+        return json.loads(lines[0], parse_constant=no_nan)
+
+    # The five points of the slides (spec T8) through the shell.
+    def test_t8_value_and_prediction(self):
+        data = self.write("t8.csv", "x,y\n0,.3\n.5,.8\n1.2,.6\n2,-.4\n3.1,-1\n")
+        at = self.write("at.csv", "x\n1.5\n")
+        fit = self.json_of("fit", data, "--target", "y", "--kernel", "se", "--no-scale", "--max-iter", "0",
+                           "--set", "kernel.variance=1", "--set", "kernel.lengthscales=0.8",
+                           "--set", "likelihood.variance=0.04", "--out", self.path("m.cov"))
+        self.assertAlmostEqual(fit["value"], -4.384338332209974, delta=1e-12)
+        self.assertEqual(fit["parameters"]["kernel.lengthscales"], 0.8)
+        p = self.json_of("predict", self.path("m.cov"), at)
+        self.assertAlmostEqual(p["mean"][0], 0.25099915220009233, delta=1e-13)
+        self.assertAlmostEqual(p["variance_f"][0], 0.0405125373652675, delta=1e-13)
+        self.assertAlmostEqual(p["variance"][0], 0.0805125373652675, delta=1e-13)
+        half = 1.959963984540054 * math.sqrt(p["variance"][0])
+        self.assertAlmostEqual(p["upper"][0] - p["lower"][0], 2 * half, delta=1e-12)
+
+    def test_fit_predict_evaluate_show(self):
+        fit = self.json_of("fit", self.path("train.csv"), "--target", "y", "--out", self.path("m.cov"))
+        for key in ("model n d objective value upper_bound iterations converged reason seconds jitter "
+                    "parameters scaling log_prior").split():
+            self.assertIn(key, fit)
+        self.assertTrue(fit["converged"])
+        self.assertEqual((fit["model"], fit["n"], fit["d"]), ("exact", 200, 1))
+        scores = self.json_of("evaluate", self.path("m.cov"), self.path("test.csv"))
+        for key in "rmse mae smse nlpd crps coverage95".split():
+            self.assertIn(key, scores)
+        self.assertLess(scores["smse"], 0.2)
+        self.assertGreater(scores["coverage95"], 0.9)
+        shown = self.json_of("show", self.path("m.cov"))
+        self.assertEqual(shown["value"], fit["value"])
+        self.assertEqual(shown["parameters"], fit["parameters"])
+        run = covary("predict", self.path("m.cov"), self.path("grid.csv"), "--out", self.path("p.csv"))
+        self.assertEqual(run.returncode, 0)
+        with open(self.path("p.csv"), encoding="utf-8") as f:
+            lines = f.read().splitlines()
+        self.assertEqual(lines[0], "mean,variance,variance_f,lower,upper")
+        self.assertEqual(len(lines), 302)
+        self.assertIn("kernel.lengthscales", covary("show", self.path("m.cov")).stdout)
+
+    def test_same_call_same_bits(self):
+        args = ("fit", self.path("train.csv"), "--target", "y", "--kernel", "se + matern32", "--seed", "3")
+        a, b, c = (self.json_of(*args, *more) for more in ((), (), ("--threads", "3")))
+        for run in (a, b, c):
+            run.pop("seconds")
+        self.assertEqual(a, b)
+        self.assertEqual(a["value"], c["value"])
+
+    def test_settings_reach_the_parameters(self):
+        fit = self.json_of("fit", self.path("train.csv"), "--target", "y", "--kernel", "se + periodic",
+                           "--set", "kernel.0.lengthscales=0.7", "--fix", "kernel.0.lengthscales",
+                           "--prior", "likelihood.variance=gamma(2,10)", "--bounds", "kernel.1.period=0.5,2",
+                           "--tie", "kernel.1.variance=0.5*kernel.0.variance", "--mean", "constant",
+                           "--max-iter", "30", "--restarts", "1")
+        p = fit["parameters"]
+        self.assertEqual(p["kernel.0.lengthscales"], 0.7)
+        self.assertAlmostEqual(p["kernel.1.variance"], 0.5 * p["kernel.0.variance"], delta=1e-12)
+        self.assertTrue(0.5 < p["kernel.1.period"] < 2)
+        self.assertNotEqual(fit["log_prior"], 0)
+        self.assertIn("mean.weights", p)
+
+    def test_columns_headers_and_text(self):
+        rows = "".join(f"{i / 10},{'ab'[i % 2]},{math.sin(i / 10) + i % 2}\n" for i in range(40))
+        data = self.write("mixed.csv", "t,kind,y\n" + rows)
+        run = covary("fit", data, "--target", "y", "--out", self.path("m.cov"))
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("one-hot", run.stderr)
+        p = self.json_of("predict", self.path("m.cov"), self.write("new.csv", "kind,t\na,1.05\nb,1.05\n"))
+        self.assertAlmostEqual(p["mean"][1] - p["mean"][0], 1.0, delta=0.1)
+        unseen = covary("predict", self.path("m.cov"), self.write("new.csv", "kind,t\nc,1\n"))
+        self.assertEqual(unseen.returncode, 2)
+        # without a header, by number, and inputs alone at prediction
+        plain = self.write("plain.csv", "".join(f"{math.sin(i)},{i}\n" for i in range(20)))
+        self.json_of("fit", plain, "--target", "0", "--out", self.path("n.cov"))
+        self.json_of("predict", self.path("n.cov"), self.write("x.csv", "3\n4\n"))
+
+    def test_noise_column_and_missing_outputs(self):
+        text = "x,y,z,s\n" + "".join(f"{i},{i % 5},{'' if i % 3 else i},{0.1 * i}\n" for i in range(30))
+        data = self.write("gaps.csv", text)
+        fit = self.json_of("fit", data, "--target", "y,z", "--noise", "s", "--max-iter", "20")
+        self.assertEqual((fit["n"], fit["d"]), (30, 1))
+        dropped = self.json_of("fit", data, "--target", "y,z", "--noise", "s", "--missing", "drop", "--max-iter", "5")
+        self.assertEqual(dropped["n"], 10)
+        self.assertEqual(covary("fit", data, "--target", "y,z", "--missing", "error").returncode, 2)
+
+    def test_wrong_calls_exit_two_and_failed_work_one(self):
+        train = self.path("train.csv")
+        wrong = [("fit",), ("fit", train), ("fit", train, "--target", "nope"), ("frobnicate",),
+                 ("fit", train, "--target", "y", "--kernel", "see"),
+                 ("fit", train, "--target", "y", "--kernel", "se + "),
+                 ("fit", train, "--target", "y", "--set", "kernel.variance=-1"),
+                 ("fit", train, "--target", "y", "--set", "kernel.varianc=1"),
+                 ("fit", train, "--target", "y", "--set", "kernel.variance"),
+                 ("fit", train, "--target", "y", "--prior", "kernel.variance=beta(1,1)"),
+                 ("fit", train, "--target", "y", "--model", "magic"),
+                 ("fit", train, "--target", "y", "--max-iter", "-1"),
+                 ("fit", train, "--target", "y", "--jitter", "-1"),
+                 ("fit", train, "--target", "y", "--unknown", "1"),
+                 ("experiment", "run", "nope"), ("experiment", "run")]
+        failed = [("fit", self.path("none.csv"), "--target", "y"), ("show", train),
+                  ("fit", train, "--target", "y", "--out", self.path("no/where.cov")),
+                  ("predict", self.path("none.cov"), train)]
+        for calls, status in ((wrong, 2), (failed, 1)):
+            for call in calls:
+                with self.subTest(call=call):
+                    run = covary(*call)
+                    self.assertEqual(run.returncode, status, run.stderr)
+                    self.assertEqual(run.stdout, "")
+                    self.assertTrue(run.stderr.startswith("covary: "), run.stderr)
+                    answer = self.json_of(*call, status=status)
+                    self.assertEqual(set(answer), {"error", "kind"})
+
+    def test_help_has_an_example_for_every_verb(self):
+        for verb in "fit predict evaluate show example experiment".split():
+            self.assertIn("Example:", covary(verb, "--help").stdout)
+        self.assertIn("covary", covary("--version").stdout)
+
+    def test_experiments_hold(self):
+        for e in self.json_of("experiment", "list")["experiments"]:
+            with self.subTest(experiment=e["name"]):
+                result = self.json_of("experiment", "run", e["name"])
+                self.assertTrue(result["holds"])
+                self.assertTrue(result["rows"])
+
+
+if __name__ == "__main__":
+    unittest.main()
