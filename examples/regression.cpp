@@ -19,7 +19,8 @@ void run() {
 
   // Train, and say what happened.
   const RegressionFit fit = model.fit();
-  std::printf("%s\n%s\n", fit.summary.brief().c_str(),
+  std::printf("log evidence %.4f after %d iterations: %s\n\n%s\n", fit.log_marginal_likelihood,
+              static_cast<int>(fit.summary.iterations), fit.summary.reason.c_str(),
               fit.parameters.table(&fit.standard_errors).c_str());
 
   // Predict inside the data, in the gap and beyond the end. All in the units of the data.

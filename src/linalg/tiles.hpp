@@ -11,7 +11,9 @@ namespace covary {
 // on the number of threads, which is why results do not either.
 class Tiles {
  public:
-  explicit Tiles(Index n, Index width = 256) : n_(n), width_(width) {}
+  // About six tiles, none below 64 or above 256 wide: enough to share out, large enough for BLAS.
+  explicit Tiles(Index n) : Tiles(n, std::clamp<Index>((n / 6 + 15) / 16 * 16, 64, 256)) {}
+  Tiles(Index n, Index width) : n_(n), width_(width) {}
   Index count() const { return (n_ + width_ - 1) / width_; }
   Index begin(Index t) const { return t * width_; }
   Index end(Index t) const { return std::min(n_, (t + 1) * width_); }

@@ -93,16 +93,21 @@ std::optional<double> Regression::objective(const Vector& u, Vector* gradient,
   return -value;
 }
 
-// Start r: the first start times exp(normal) for positive parameters, uniform between bounds.
+// Start 1 looks for what the first overlooks: detail a fifth as long beneath little noise. The
+// others are the first times exp(normal) for positive parameters, uniform between bounds.
 Vector Regression::perturbed_start(Index restart) const {
   Random random(options_.seed, static_cast<std::uint64_t>(restart));
   Parameters moved = parameters_;
   for (const auto& p : parameters_.all()) {
     if (!p.trainable || !p.tied_to.empty()) continue;
+    const double shrink = p.path.ends_with(".lengthscales") ? 0.2
+                          : p.path == "likelihood.variance" ? 0.1
+                                                            : 1.0;
     Vector value = p.value;
     for (double& v : value) {
       if (p.transform.kind() == Transform::Kind::positive)
-        v = std::max(v * std::exp(random.normal()), 2.0 * p.transform.low());
+        v = std::max(v * (restart == 1 ? shrink : std::exp(random.normal())),
+                     2.0 * p.transform.low());
       if (p.transform.kind() == Transform::Kind::bounded)
         v = p.transform.low() + (p.transform.high() - p.transform.low()) * random.uniform();
     }

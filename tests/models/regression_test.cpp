@@ -115,6 +115,17 @@ INSTANTIATE_TEST_SUITE_P(Functions, Defaults,
                                            TestFunction{"otl", otl_circuit_data},
                                            TestFunction{"wing", wing_weight_data}));
 
+// Three periods and more in 40 points: a fit from one start takes some of these sets for noise.
+TEST(Regression, DefaultStartsFindShortLengthscales) {
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    const auto d = periodic_data(40, seed);
+    RegressionOptions options = unscaled("se");
+    const double three = Regression(d.X, d.y, options).fit().log_marginal_likelihood;
+    options.starts = 12;
+    EXPECT_NEAR(three, Regression(d.X, d.y, options).fit().log_marginal_likelihood, 1e-3) << seed;
+  }
+}
+
 TEST(Regression, SameSeedSameBits) {
   const auto d = friedman_data(80, 3);
   RegressionOptions options;
