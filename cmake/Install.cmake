@@ -13,5 +13,6 @@ write_basic_package_version_file(covaryConfigVersion.cmake COMPATIBILITY SameMin
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/covaryConfig.cmake
   ${CMAKE_CURRENT_BINARY_DIR}/covaryConfigVersion.cmake cmake/FindCovaryBlas.cmake
   DESTINATION ${package_dir})
+file(RELATIVE_PATH COVARY_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)  # the package may be moved
 configure_file(cmake/covary.pc.in covary.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/covary.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -2,9 +2,10 @@
 
 In ```sh blocks the lines that begin with `covary` are run, in one scratch folder for each page that holds the files of
 `covary example curve`. A line may end in `# exit 2` for the status it should have. A ```text block that follows is what
-they print: the same words, numbers to 1 %, times aside, and `…` on a line of its own for anything.
+they print: the same words, numbers to 1 %, what training cost aside, and `…` on a line of its own for anything.
 In ```kernel blocks each line is an expression; in docs/kernels.md so is inline code that begins with a kernel's name.
 ```cpp blocks are compiled, not linked, each as the body of a function.
+The grammar must be that of the parser's header, and every option of --help must be described.
 """
 
 import os
@@ -78,20 +79,24 @@ def run(line, folder, limit=300):
 
 def same_output(expected, printed):
     """Word by word; a mismatch is returned as a sentence."""
-    pattern = re.compile(r"[-+]?\d+\.?\d*(?:e[-+]?\d+)?|\S")
-    rest = pattern.findall(printed)
+    def words(text):
+        text = re.sub(r" after \d+ iterations, .*", "", text)
+        return re.findall(r"[A-Za-z_]\w*|[-+]?\d+\.?\d*(?:e[-+]?\d+)?|\S", text)
+
+    rest, at_start = words(printed), True
     for part in re.split(r"^…$", expected, flags=re.M):
-        wanted = pattern.findall(part)
-        starts = range(len(rest) - len(wanted) + 1) if part is not expected else [0]
-        fits = [at for at in starts if all(map(same_word, wanted, rest[at:], wanted[1:] + [""]))]
-        if not fits or len(rest) < len(wanted):
+        wanted = words(part)
+        places = range(1 if at_start else len(rest) - len(wanted) + 1)
+        place = next((p for p in places if len(rest) >= p + len(wanted)
+                      and all(map(same_word, wanted, rest[p:]))), None)
+        if place is None:
             return f"printed\n{printed}"
-        rest = rest[fits[0] + len(wanted):]
+        rest, at_start = rest[place + len(wanted):], False
     return "" if not rest or expected.rstrip().endswith("…") else f"printed more\n{printed}"
 
 
-def same_word(wanted, printed, following):
-    if wanted == printed or following == "s":  # a time
+def same_word(wanted, printed):
+    if wanted == printed:
         return True
     try:
         a, b = float(wanted), float(printed)
@@ -126,12 +131,31 @@ def check_kernels(page, text, folder):
              if language == "kernel" for line in content.split("\n")]
     if page.name == "kernels.md":
         spans = re.findall(r"`([^`\n]+)`", without_blocks(text))
-        found += [s for s in spans if re.match(rf"(?:\d+ \*|\(|(?:{KERNELS})\b)", s)]
+        found += [s for s in spans if re.match(rf"(?:\d+ \*|\(|(?:{KERNELS})\b)", s)
+                  and s not in ("poly", "additive")]
     run("covary example friedman kernels && head -20 kernels/train.csv > kernels.csv", folder)
     for expression in filter(None, found):
         settings = "--target y --max-iter 0 --quiet" + (" --inputs 0:2" if "lengthscales=" in expression else "")
         done = run(f"covary fit kernels.csv {settings} --kernel '{expression}'", folder)
         check("kernels", page, expression, done.returncode == 0, done.stderr.strip())
+
+
+def check_grammar():
+    page = ROOT / "docs/kernels.md"
+    header = (ROOT / "include/covary/kernels/expression.hpp").read_text()
+    for rule in re.findall(r"^//   (\w+ += .*;)$", header, flags=re.M):
+        check("grammar rules", page, rule, rule in page.read_text(), "the header says so")
+
+
+def check_options():
+    page = ROOT / "docs/command-line.md"
+    verbs = re.findall(r"^  (\w+) ", run("covary --help", ROOT).stdout.partition("Subcommands:")[2], flags=re.M)
+    for verb in (v for v in verbs if v != "covary"):
+        section = re.findall(rf"^## {verb}\n(.*?)^## ", page.read_text(), flags=re.M | re.S)
+        options = re.findall(r"^  (--[\w-]+)", run(f"covary {verb} --help", ROOT).stdout, flags=re.M)
+        shared = page.read_text().partition("\n## ")[0]
+        for option in options:
+            check("options", page, f"{verb} {option}", f"`{option}" in shared + "".join(section), "not described")
 
 
 def check_snippets():
@@ -162,6 +186,8 @@ for page in PAGES:
     with tempfile.TemporaryDirectory() as folder:
         check_commands(page, text, folder)
         check_kernels(page, text, folder)
+check_grammar()
+check_options()
 check_snippets()
 
 for failure in failures:

@@ -177,20 +177,29 @@ void add_fit(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
   sub->add_option("TRAIN", a->train, "CSV, TSV, NPY or IDX file, gzip too")->required();
   sub->add_option("--target", a->target, "Output column(s): name, number from 0, or range a:b")
       ->required()
-      ->take_all();
-  sub->add_option("--inputs", a->inputs, "Input columns (default: all others)")->take_all();
+      ->take_all()
+      ->allow_extra_args(false);
+  sub->add_option("--inputs", a->inputs, "Input columns (default: all others)")
+      ->take_all()
+      ->allow_extra_args(false);
   sub->add_option("--model", a->model, "exact or auto")->capture_default_str();
   sub->add_option("--kernel", a->kernel, "Kernel expression")->capture_default_str();
   sub->add_option("--likelihood", a->likelihood, "gaussian")->capture_default_str();
   sub->add_option("--mean", a->mean, "zero, constant, linear or poly(k)")->capture_default_str();
   sub->add_option("--set", a->set,
                   "PATH=VALUE[,VALUE…]: a start, or the value with --fix or --max-iter 0")
-      ->take_all();
-  sub->add_option("--fix", a->fix, "PATH: do not train it or anything below it")->take_all();
+      ->take_all()
+      ->allow_extra_args(false);
+  sub->add_option("--fix", a->fix, "PATH: do not train it or anything below it")
+      ->take_all()
+      ->allow_extra_args(false);
   sub->add_option("--prior", a->prior, "PATH=DIST, e.g. kernel.lengthscales=gamma(2,1)")
-      ->take_all();
-  sub->add_option("--bounds", a->bounds, "PATH=a,b")->take_all();
-  sub->add_option("--tie", a->tie, "PATH=PATH or PATH=ratio*PATH")->take_all();
+      ->take_all()
+      ->allow_extra_args(false);
+  sub->add_option("--bounds", a->bounds, "PATH=a,b")->take_all()->allow_extra_args(false);
+  sub->add_option("--tie", a->tie, "PATH=PATH or PATH=ratio*PATH")
+      ->take_all()
+      ->allow_extra_args(false);
   sub->add_option("--noise", a->noise, "Column of known noise variances, added to the trained one");
   sub->add_option("--missing", a->missing, "model (missing outputs), drop (rows) or error")
       ->check(CLI::IsMember({"model", "drop", "error"}))

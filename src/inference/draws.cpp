@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "covary/error.hpp"
@@ -48,17 +49,13 @@ class PriorFunction {
   std::vector<double> weights_;
 };
 
-// The variance that the kernel's white terms put on each row.
-double white_variance(const Kernel& kernel, ConstVector theta, Index dims,
-                      const RowBlock& one_row) {
-  double sum = 0.0;
-  for (const auto& term : kernel.terms(dims))
-    if (term.node->is_white()) {
-      double k = 0.0;
-      term.node->diagonal(theta.data() + term.offset, one_row, &k);
-      sum += k;
-    }
-  return sum;
+// What white noise anywhere in the kernel puts on one row: k(x, x) as one observation less k(x, x)
+// as two.
+double white_variance(const KernelNode& kernel, ConstVector theta, const RowBlock& one_row) {
+  double alone = 0.0, smooth = 0.0;
+  kernel.diagonal(theta.data(), one_row, &alone);
+  kernel.evaluate(theta.data(), {one_row, one_row, false}, &smooth);
+  return std::max(0.0, alone - smooth);
 }
 
 void check_draws(Index draws) {
@@ -126,11 +123,11 @@ std::vector<FunctionDraw> ExactPosterior::sample_functions(Index draws, std::uin
         const Index p = g.pattern.columns[c];
         Random random(seed, static_cast<std::uint64_t>(s * outputs() + p));
         PriorFunction prior(parts_.kernel, parts_.theta, dims(), features, random);
-        const double white = white_variance(parts_.kernel, parts_.theta, dims(),
-                                            {g.X.data(), 1, dims(), g.X.outerStride()});
         Vector target = self->residual(g.pattern).col(static_cast<Index>(c)) - prior(g.X);
         for (Index i = 0; i < target.size(); ++i) {
-          double variance = parts_.noise_variance + white + g.factor.jitter;
+          const RowBlock row{g.X.data() + i * g.X.outerStride(), 1, dims(), g.X.outerStride()};
+          double variance = parts_.noise_variance + g.factor.jitter +
+                            white_variance(parts_.kernel.node(), parts_.theta, row);
           if (parts_.point_noise.size())
             variance += parts_.point_noise(g.pattern.rows[static_cast<std::size_t>(i)]);
           target(i) -= std::sqrt(variance) * random.normal();

@@ -3,22 +3,32 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <regex>
+#include <string>
 
 #include "covary/error.hpp"
 
 namespace covary {
 
+namespace {
+
+// k of "poly(k)", a digit from 1 with spaces around it as one likes; 0 for anything else.
+int degree_of_poly(std::string text) {
+  std::erase(text, ' ');
+  const bool one_digit = text.size() == 7 && text.starts_with("poly(") && text.ends_with(")");
+  return one_digit && text[5] >= '1' && text[5] <= '9' ? text[5] - '0' : 0;
+}
+
+}  // namespace
+
 Mean::Mean(const std::string& expression) {
-  std::smatch match;
   if (expression == "zero")
     degree_ = -1;
   else if (expression == "constant")
     degree_ = 0;
   else if (expression == "linear")
     degree_ = 1;
-  else if (std::regex_match(expression, match, std::regex(R"(poly\(\s*([1-9])\s*\))")))
-    degree_ = std::stoi(match[1]);
+  else if (const int degree = degree_of_poly(expression); degree > 0)
+    degree_ = degree;
   else
     throw ExpressionError(fmt::format(
         "unknown mean function '{}'; write zero, constant, linear or poly(k) with k from 1 to 9",

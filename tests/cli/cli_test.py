@@ -113,6 +113,14 @@ class CommandLine(unittest.TestCase):
         self.json_of("fit", plain, "--target", "0", "--out", self.path("n.cov"))
         self.json_of("predict", self.path("n.cov"), self.write("x.csv", "3\n4\n"))
 
+    def test_options_take_one_argument_and_may_be_repeated(self):
+        before = self.json_of("fit", "--target", "y", self.path("train.csv"), "--max-iter", "0")
+        after = self.json_of("fit", self.path("train.csv"), "--target", "y", "--max-iter", "0")
+        self.assertEqual(before["value"], after["value"])
+        data = self.write("two.csv", "x,y,z\n" + "".join(f"{i},{i % 3},{i % 4}\n" for i in range(12)))
+        repeated = self.json_of("fit", "--target", "y", "--target", "z", data, "--max-iter", "0")
+        self.assertEqual(repeated["outputs"], ["y", "z"])
+
     def test_noise_column_and_missing_outputs(self):
         text = "x,y,z,s\n" + "".join(f"{i},{i % 5},{'' if i % 3 else i},{0.1 * i}\n" for i in range(30))
         data = self.write("gaps.csv", text)

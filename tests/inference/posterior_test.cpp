@@ -173,6 +173,24 @@ TEST(ExactPosterior, DrawsHaveThePosteriorMoments) {
   }
 }
 
+// White noise counts as noise in a function's draw wherever it stands in the kernel.
+TEST(ExactPosterior, NestedWhiteNoiseIsNoiseInFunctionDraws) {
+  auto flat = slides(), nested = slides();
+  flat.kernel = se() + white();
+  flat.theta = (Vector(3) << 1.0, 0.8, 0.3).finished();
+  nested.kernel = 2.0 * (se() + white());
+  nested.theta = (Vector(3) << 0.5, 0.8, 0.15).finished();
+  const RowMatrix X = (RowMatrix(1, 1) << 1.2).finished();
+  const double expected = ExactPosterior(flat).predict(X).variance_f(0, 0) - 0.3;
+  for (const auto& parts : {flat, nested}) {
+    Vector f(3000);
+    const auto draws = ExactPosterior(parts).sample_functions(3000, 5, 100);
+    for (Index s = 0; s < 3000; ++s) f(s) = draws[static_cast<std::size_t>(s)](X)(0, 0);
+    const double variance = (f.array() - f.mean()).square().mean();
+    EXPECT_NEAR(variance, expected, 0.15 * expected);
+  }
+}
+
 TEST(ExactPosterior, AFunctionDrawIsAFunction) {
   const auto draw = ExactPosterior(slides()).sample_functions(1, 3).front();
   const RowMatrix X = Vector::LinSpaced(5, -2, 5);

@@ -301,6 +301,25 @@ TEST_P(Conformance, PullbacksAddToWhatIsThere) {
   EXPECT_LE((difference.array() - 10.0).abs().maxCoeff(), 1e-10);
 }
 
+// Over several tiles: the lower triangle alone, whole strips, and a cross block of X with itself.
+TEST_P(Conformance, TiledPullbacksAgree) {
+  const Index N = 300;
+  const Vector theta = points()[0].theta;
+  const RowMatrix X = rows(N, 1);
+  const Matrix Kbar = symmetric_weights(N);
+  Vector lower = Vector::Zero(theta.size()), strips = lower, block = lower;
+  RowMatrix X_bar = RowMatrix::Zero(N, D), left = X_bar, right = X_bar;
+  gram_pullback(k_.node(), theta.data(), X, tiles_of(Kbar), lower);
+  gram_pullback(k_.node(), theta.data(), X, tiles_of(Kbar), strips, &X_bar);
+  EXPECT_LE((lower - strips).cwiseAbs().maxCoeff(), 1e-11 * strips.cwiseAbs().maxCoeff());
+  cross_pullback(k_.node(), theta.data(), X, X, Kbar, block, &left, &right);
+  EXPECT_LE((left + right - X_bar).cwiseAbs().maxCoeff(),
+            1e-11 * std::max(1.0, X_bar.cwiseAbs().maxCoeff()));
+  if (!says("white")) {
+    EXPECT_LE((block - strips).cwiseAbs().maxCoeff(), 1e-11 * strips.cwiseAbs().maxCoeff());
+  }
+}
+
 TEST_P(Conformance, SameBitsForAnyNumberOfThreads) {
   const Index N = 300, M = 140;
   const Vector theta = points()[0].theta;

@@ -26,8 +26,9 @@ TEST(Mean, PrintIsReadBack) {
     EXPECT_EQ(Mean(text).basis(RowMatrix::Ones(3, 4)).cols(), Mean(text).basis_count(4));
   }
   EXPECT_EQ(Mean("poly(1)").print(), "linear");
-  for (const std::string text :
-       {"", "poly", "poly(0)", "poly(10)", "poly(-1)", "Zero", "linear "}) {
+  EXPECT_EQ(Mean("poly( 3 )").print(), "poly(3)");
+  for (const std::string text : {"", "poly", "poly(0)", "poly(10)", "poly(-1)", "poly(x)", "poly()",
+                                 "poly(2", "Zero", "linear "}) {
     try {
       const Mean mean(text);
       ADD_FAILURE() << "'" << text << "' was accepted";

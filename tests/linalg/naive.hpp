@@ -35,11 +35,16 @@ inline Matrix lower_part(const Matrix& A) {
   return L;
 }
 
+// Raw pointers, for builds without optimisation.
 inline Matrix naive_product(const Matrix& A, const Matrix& B) {
-  Matrix C = Matrix::Zero(A.rows(), B.cols());
-  for (Index j = 0; j < B.cols(); ++j)
-    for (Index k = 0; k < A.cols(); ++k)
-      for (Index i = 0; i < A.rows(); ++i) C(i, j) += A(i, k) * B(k, j);
+  const Index m = A.rows(), n = B.cols(), inner = A.cols();
+  Matrix C = Matrix::Zero(m, n);
+  for (Index j = 0; j < n; ++j)
+    for (Index k = 0; k < inner; ++k) {
+      const double *a = A.data() + k * m, b = B(k, j);
+      double* c = C.data() + j * m;
+      for (Index i = 0; i < m; ++i) c[i] += a[i] * b;
+    }
   return C;
 }
 

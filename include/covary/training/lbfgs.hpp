@@ -47,7 +47,7 @@ struct LbfgsOptions {
   double function_tolerance = 1e-10;
   // Differences of f below relative_noise · max(1, |f|) are taken for rounding: the line search
   // then judges by the slope alone (the approximate Wolfe condition of Hager & Zhang).
-  double relative_noise = 1e-10;
+  double relative_noise = 1e-9;
 
   // Called after every iteration; false stops the run, which keeps the point it has reached.
   std::function<bool(const LbfgsState&)> callback;
