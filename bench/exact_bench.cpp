@@ -27,12 +27,13 @@ void measure(std::size_t size) {
   start << bench::variance, Eigen::Map<const Vector>(problem.lengthscales.data(), dims);
 
   ExactGradient gradient;
+  Matrix workspace;
   // The first `rows` rows, with every logarithm of a parameter moved by the shift.
   const auto evaluate = [&](Index rows, double shift) {
     Jitter jitter;
     const double factor = std::exp(shift);
     return exact_log_evidence(kernel, factor * start, X.topRows(rows), Y.topRows(rows),
-                              factor * bench::noise, Vector(), jitter, &gradient);
+                              factor * bench::noise, Vector(), jitter, &gradient, &workspace);
   };
 
   evaluate(std::min<Index>(N, 200), 0.0);  // starts the threads, loads code, fills BLAS's buffers

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -15,9 +16,10 @@ constexpr double log_2pi = 1.83787706640934548356;
 
 // log Π_p N(y_p; 0, K + Σ) for complete columns.
 double evidence_of_complete(const KernelNode& kernel, const double* theta, ConstRows X,
-                            ConstMatrix Y, ConstVector noise, Jitter& jitter, ExactGradient* g) {
+                            ConstMatrix Y, ConstVector noise, Jitter& jitter, ExactGradient* g,
+                            Matrix& K) {
   const Index N = X.rows(), P = Y.cols();
-  Matrix K(N, N);
+  K.resize(N, N);
   cholesky_in_place(
       K,
       [&] {
@@ -33,19 +35,20 @@ double evidence_of_complete(const KernelNode& kernel, const double* theta, Const
 
   solve_lower(K, A, Op::transpose);
   inverse_in_place(K);  // lower triangle of K⁻¹
-  // ∂/∂K = ½(AAᵀ − P·K⁻¹), made a tile at a time.
+  // ∂/∂K = ½(AAᵀ − P·K⁻¹), made a tile at a time; K holds the lower triangle of K⁻¹ only.
   const auto weights = [&](Index i, Index ni, Index j, Index nj, double* tile) {
-    for (Index c = 0; c < nj; ++c)
-      for (Index r = 0; r < ni; ++r) {
-        const Index row = i + r, col = j + c;
-        tile[r + c * ni] = -0.5 * p * (row >= col ? K(row, col) : K(col, row));
-      }
-    for (Index q = 0; q < P; ++q)
-      for (Index c = 0; c < nj; ++c) {
+    for (Index c = 0; c < nj; ++c) {
+      double* out = tile + c * ni;
+      const Index below = std::clamp<Index>(j + c - i, 0, ni);  // rows above the diagonal, mirrored
+      for (Index r = 0; r < below; ++r) out[r] = -0.5 * p * K(j + c, i + r);
+      const double* column = K.data() + (j + c) * N + i;
+      for (Index r = below; r < ni; ++r) out[r] = -0.5 * p * column[r];
+      for (Index q = 0; q < P; ++q) {
         const double a = 0.5 * A(j + c, q);
-        const double* column = A.data() + q * N + i;
-        for (Index r = 0; r < ni; ++r) tile[r + c * ni] += a * column[r];
+        const double* alpha = A.data() + q * N + i;
+        for (Index r = 0; r < ni; ++r) out[r] += a * alpha[r];
       }
+    }
   };
   RowMatrix X_bar = RowMatrix::Zero(g->want_X ? N : 0, X.cols());
   gram_pullback(kernel, theta, X, weights, g->theta_bar, g->want_X ? &X_bar : nullptr);
@@ -75,7 +78,7 @@ std::vector<Pattern> missing_patterns(ConstMatrix Y) {
 
 double exact_log_evidence(const Kernel& kernel, ConstVector theta, ConstRows X, ConstMatrix Y,
                           double noise_variance, ConstVector point_noise, Jitter& jitter,
-                          ExactGradient* gradient) {
+                          ExactGradient* gradient, Matrix* workspace) {
   const Index N = X.rows(), P = Y.cols();
   if (N == 0 || P == 0) throw InputError("there is no data: X or Y is empty");
   if (Y.rows() != N) throw InputError(fmt::format("X has {} rows, Y has {}", N, Y.rows()));
@@ -94,6 +97,8 @@ double exact_log_evidence(const Kernel& kernel, ConstVector theta, ConstRows X, 
     gradient->Y_bar = Matrix::Zero(N, P);
     gradient->X_bar = RowMatrix::Zero(gradient->want_X ? N : 0, X.cols());
   }
+  Matrix own;
+  Matrix& K = workspace ? *workspace : own;
   double value = 0.0;
   for (const Pattern& pattern : missing_patterns(Y)) {
     ExactGradient part;
@@ -102,13 +107,13 @@ double exact_log_evidence(const Kernel& kernel, ConstVector theta, ConstRows X, 
     const bool whole = static_cast<Index>(pattern.rows.size()) == N;
     if (whole && static_cast<Index>(pattern.columns.size()) == P) {
       value += evidence_of_complete(kernel.node(), theta.data(), X, Y, noise, jitter,
-                                    gradient ? &part : nullptr);
+                                    gradient ? &part : nullptr, K);
     } else {
       const RowMatrix Xo = X(pattern.rows, Eigen::all);
       const Matrix Yo = Y(pattern.rows, pattern.columns);
       const Vector so = noise(pattern.rows);
       value += evidence_of_complete(kernel.node(), theta.data(), Xo, Yo, so, jitter,
-                                    gradient ? &part : nullptr);
+                                    gradient ? &part : nullptr, K);
     }
     if (!gradient) continue;
     gradient->theta_bar += part.theta_bar;

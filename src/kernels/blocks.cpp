@@ -12,7 +12,7 @@
 namespace covary {
 namespace {
 
-constexpr Index width = 128;  // a tile of 128² doubles stays in the second-level cache
+constexpr Index width = 64;   // a tile of 64² doubles and its companions stay in the second-level cache
 constexpr Index lanes = 16;   // fixed number of accumulators, whatever the number of threads
 
 RowBlock rows(ConstRows X, Index first, Index n) {

@@ -102,20 +102,20 @@ void solve_lower(ConstMatrix L, MatrixOut B, Op op) {
                 leading(B.outerStride()));
   };
   if (small(1.0 * B.rows() * B.size())) return strip(0, B.cols());
-  const Tiles cols(B.cols());
+  const Tiles cols = Tiles::strips(B.cols());
   parallel_for(cols.count(), [&](Index j) { strip(cols.begin(j), cols.size(j)); });
 }
 
-void solve_lower_right(ConstMatrix L, MatrixOut B, Op op) {
+void solve_lower_right(ConstMatrix L, MatrixOut B, Op op, double alpha) {
   assert(L.rows() == L.cols() && L.rows() == B.cols());
   if (B.size() == 0) return;
   const auto strip = [&](Index i, Index ni) {
     cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, cblas(op), CblasNonUnit, narrow(ni),
-                narrow(B.cols()), 1.0, L.data(), leading(L.outerStride()), B.data() + i,
+                narrow(B.cols()), alpha, L.data(), leading(L.outerStride()), B.data() + i,
                 leading(B.outerStride()));
   };
   if (small(1.0 * B.cols() * B.size())) return strip(0, B.rows());
-  const Tiles rows(B.rows());
+  const Tiles rows = Tiles::strips(B.rows());
   parallel_for(rows.count(), [&](Index i) { strip(rows.begin(i), rows.size(i)); });
 }
 
@@ -128,7 +128,7 @@ void multiply_lower(ConstMatrix L, MatrixOut B, Op op) {
                 leading(B.outerStride()));
   };
   if (small(1.0 * B.rows() * B.size())) return strip(0, B.cols());
-  const Tiles cols(B.cols());
+  const Tiles cols = Tiles::strips(B.cols());
   parallel_for(cols.count(), [&](Index j) { strip(cols.begin(j), cols.size(j)); });
 }
 

@@ -1,6 +1,7 @@
 #include "linalg/dense.hpp"
 
 #include "covary/linalg/blas.hpp"
+#include "covary/linalg/parallel.hpp"
 #include "linalg/lapack.hpp"
 
 namespace covary {
@@ -38,11 +39,21 @@ void invert_triangle_tiles(MatrixOut L) {
   const Index n1 = half(n), n2 = n - n1;
   // W21 = −L22⁻¹·L21·L11⁻¹
   auto L21 = L.bottomLeftCorner(n2, n1);
-  solve_lower_right(L.topLeftCorner(n1, n1), L21);
+  solve_lower_right(L.topLeftCorner(n1, n1), L21, Op::none, -1.0);
   solve_lower(L.bottomRightCorner(n2, n2), L21);
-  L21 *= -1.0;
-  invert_triangle_tiles(L.topLeftCorner(n1, n1));
-  invert_triangle_tiles(L.bottomRightCorner(n2, n2));
+  // The halves are independent now. Few threads take one each; many share each in turn.
+  const auto invert_half = [&](Index which) {
+    if (which == 0)
+      invert_triangle_tiles(L.topLeftCorner(n1, n1));
+    else
+      invert_triangle_tiles(L.bottomRightCorner(n2, n2));
+  };
+  if (threads() <= 3) {
+    parallel_for(2, invert_half);
+  } else {
+    invert_half(0);
+    invert_half(1);
+  }
 }
 
 void square_triangle_tiles(MatrixOut W) {

@@ -21,10 +21,11 @@ struct ExactGradient {
 };
 
 // Y: N×P, NaN where missing. Columns with one pattern of missing rows share a factorisation.
-// point_noise: N extra noise variances, or empty.
+// point_noise: N extra noise variances, or empty. workspace: kept from call to call, it spares the
+// system from handing out N² fresh doubles each time.
 double exact_log_evidence(const Kernel& kernel, ConstVector theta, ConstRows X, ConstMatrix Y,
                           double noise_variance, ConstVector point_noise, Jitter& jitter,
-                          ExactGradient* gradient = nullptr);
+                          ExactGradient* gradient = nullptr, Matrix* workspace = nullptr);
 
 // The rows observed by some columns of Y, and those columns.
 struct Pattern {

@@ -18,8 +18,8 @@ Vector multiply(ConstMatrix A, ConstVector x, Op opA = Op::none);
 void syrk(double alpha, ConstMatrix A, Op opA, double beta, MatrixOut C);
 // B ← op(L)⁻¹·B for a lower-triangular L (the upper part is not read). A vector is an N×1 matrix.
 void solve_lower(ConstMatrix L, MatrixOut B, Op op = Op::none);
-// B ← B·op(L)⁻¹
-void solve_lower_right(ConstMatrix L, MatrixOut B, Op op = Op::none);
+// B ← alpha·B·op(L)⁻¹
+void solve_lower_right(ConstMatrix L, MatrixOut B, Op op = Op::none, double alpha = 1.0);
 // B ← op(L)·B
 void multiply_lower(ConstMatrix L, MatrixOut B, Op op = Op::none);
 // Copies the lower triangle to the upper.
