@@ -168,9 +168,10 @@ void picture(Result& result, std::uint64_t seed) {
   Matrix values(121, 6);
   values.col(0) = grid;
   for (const int degree : {1, 2}) {
+    const Index at = 2 * Index{degree};
     const Gaussian f = model(x, data.y, degree).predict(polynomial_basis(grid, degree));
-    values.col(2 * degree - 1) = f.mean;
-    values.col(2 * degree) = f.covariance.diagonal().cwiseSqrt();
+    values.col(at - 1) = f.mean;
+    values.col(at) = f.covariance.diagonal().cwiseSqrt();
   }
   for (Index i = 0; i < grid.size(); ++i) values(i, 5) = polynomial(grid[i]);
   result.series.push_back(

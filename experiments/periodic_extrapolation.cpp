@@ -42,7 +42,7 @@ Prediction fit(const Kernel& kernel, bool learn_period, const SyntheticData& dat
   const bool has_period = model.parameters().contains("kernel.period");
   if (has_period && !learn_period) model.parameters().fix("kernel.period");
   const RegressionFit fitted = model.fit();
-  const Prediction p = fitted.predict(inputs(grid));
+  Prediction p = fitted.predict(inputs(grid));
   const double prior_sd = std::sqrt(fitted.parameters.at("kernel.variance").value[0]);
   double square = 0.0, inside = 0.0, nlpd = 0.0;
   for (Index i = 0; i < grid.size(); ++i) {
