@@ -35,9 +35,15 @@ struct Verb {
 void add_fit(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs);
 void add_predict(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs);
 void add_evaluate(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs);
+void add_sample(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs);
+void add_update(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs);
+void add_compare(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs);
 void add_show(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs);
+void add_report(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs);
 void add_example(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs);
 void add_experiment(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs);
+void add_doctor(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs);
+std::string version_text();  // the version and what the build is made of
 
 // JSON has no NaN: null stands for numbers that are not finite.
 json finite(double v);

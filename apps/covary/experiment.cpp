@@ -1,8 +1,11 @@
 #include <fmt/format.h>
 
 #include "common.hpp"
+#include "covary/data/file.hpp"
 #include "covary/error.hpp"
 #include "covary/parameters/suggest.hpp"
+#include "covary/report/page.hpp"
+#include "covary/report/table_picture.hpp"
 #include "experiments.hpp"
 
 namespace covary::cli {
@@ -18,7 +21,28 @@ Outcome list() {
   return out;
 }
 
-Outcome run(const std::string& name, std::uint64_t seed) {
+std::string page_of(const experiments::Experiment& e, const experiments::Result& result,
+                    std::uint64_t seed) {
+  Page page("Experiment " + result.name,
+            fmt::format("{}. Source: {}. Seed {}.", e.what, result.source, seed));
+  HtmlTable table{"What the document reports beside what is measured.",
+                  {"quantity", "reported", "measured", "remark"},
+                  {},
+                  "llll"};
+  for (const auto& r : result.rows)
+    table.rows.push_back({r.quantity, r.reported, r.measured, r.remark});
+  page.section("Results")
+      .paragraph(result.holds ? "Every claim that is checked holds."
+                              : "Not every claim that is checked holds: see the remarks.")
+      .table(table);
+  std::vector<NumberTable> tables;
+  for (const auto& s : result.series) tables.push_back({s.name, s.columns, s.values});
+  if (!tables.empty()) page.section("Pictures").figures(table_pictures(tables));
+  return page.html();
+}
+
+Outcome run(const std::string& name, std::uint64_t seed, const std::string& page) {
+  check_folder(page);
   std::vector<std::string> names;
   for (const auto& e : experiments::all()) {
     names.push_back(e.name);
@@ -41,6 +65,11 @@ Outcome run(const std::string& name, std::uint64_t seed) {
                   {"rows", rows},
                   {"holds", result.holds},
                   {"seed", seed}};
+    if (!page.empty()) {
+      write_file(page, page_of(e, result, seed));
+      out.object["file"] = page;
+      out.text += fmt::format("the page is in {}\n", page);
+    }
     out.status = result.holds ? 0 : 1;
     return out;
   }
@@ -54,6 +83,7 @@ void add_experiment(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
   auto* sub = app.add_subcommand("experiment", "Reproduce a published table or figure");
   auto action = std::make_shared<std::string>();
   auto name = std::make_shared<std::string>();
+  auto out = std::make_shared<std::string>();
   auto seed = std::make_shared<std::uint64_t>(0);
   auto verb = std::make_unique<Verb>();
   sub->add_option("ACTION", *action, "list or run")
@@ -61,13 +91,14 @@ void add_experiment(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
       ->check(CLI::IsMember({"list", "run"}));
   sub->add_option("NAME", *name, "The experiment to run");
   sub->add_option("--seed", *seed, "Seed")->capture_default_str();
-  sub->footer("Example:\n  covary experiment run factor-graph");
+  sub->add_option("--out", *out, "HTML page to write, with pictures");
+  sub->footer("Example:\n  covary experiment run factor-graph --out page.html");
   add_common(*sub, verb->common);
   verb->app = sub;
   verb->run = [=](const Common&) -> Outcome {
     if (*action == "list") return list();
     if (name->empty()) throw InputError("experiment run needs a NAME; see covary experiment list");
-    return run(*name, *seed);
+    return run(*name, *seed, *out);
   };
   verbs.push_back(std::move(verb));
 }

@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <new>
 
 #include "common.hpp"
 #include "covary/error.hpp"
 #include "covary/linalg/parallel.hpp"
+#include "covary/parameters/suggest.hpp"
 
 namespace {
 
@@ -30,11 +32,34 @@ bool asks_for_json(int argc, char** argv) {
   return false;
 }
 
+// The first verb or option that does not exist, with the nearest that does; empty if all do.
+std::string unknown_word(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return "";
+  std::vector<std::string> names;
+  const CLI::App* verb = nullptr;
+  for (const CLI::App* sub : app.get_subcommands({})) {
+    names.push_back(sub->get_name());
+    if (sub->get_name() == argv[1]) verb = sub;
+  }
+  if (!verb)
+    return fmt::format("there is no verb '{}'{}", argv[1], covary::did_you_mean(argv[1], names));
+  names.clear();
+  for (const CLI::Option* option : verb->get_options())
+    for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+  for (int i = 2; i < argc; ++i) {
+    const std::string word = argv[i], name = word.substr(0, word.find('='));
+    if (name.size() > 2 && name.starts_with("--") &&
+        std::find(names.begin(), names.end(), name) == names.end())
+      return fmt::format("{} has no option {}{}", argv[1], name, covary::did_you_mean(name, names));
+  }
+  return "";
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app{"Covary: Gaussian processes from the shell"};
-  app.set_version_flag("--version", "covary " COVARY_VERSION);
+  app.set_version_flag("--version", covary::cli::version_text, "The version and build facts");
   app.require_subcommand(1);
   app.footer(
       "Example:\n  covary fit train.csv --target y --out model.cov\n"
@@ -43,15 +68,22 @@ int main(int argc, char** argv) {
   covary::cli::add_fit(app, verbs);
   covary::cli::add_predict(app, verbs);
   covary::cli::add_evaluate(app, verbs);
+  covary::cli::add_sample(app, verbs);
+  covary::cli::add_update(app, verbs);
+  covary::cli::add_compare(app, verbs);
   covary::cli::add_show(app, verbs);
+  covary::cli::add_report(app, verbs);
   covary::cli::add_example(app, verbs);
   covary::cli::add_experiment(app, verbs);
+  covary::cli::add_doctor(app, verbs);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {  // --help, --version
     return app.exit(e);
   } catch (const CLI::ParseError& e) {
-    return fail(asks_for_json(argc, argv), fmt::format("{} (see --help)", e.what()), "usage", 2);
+    const std::string unknown = unknown_word(app, argc, argv);
+    return fail(asks_for_json(argc, argv),
+                fmt::format("{} (see --help)", unknown.empty() ? e.what() : unknown), "usage", 2);
   }
   for (const auto& verb : verbs) {
     if (!verb->app->parsed()) continue;
@@ -59,11 +91,9 @@ int main(int argc, char** argv) {
     try {
       covary::set_threads(verb->common.threads);
       const auto outcome = verb->run(verb->common);
-      if (as_json)
-        fmt::print("{}\n", outcome.object.dump());
-      else
-        fmt::print("{}", outcome.text);
-      if (std::fflush(stdout) != 0)
+      const std::string text = as_json ? outcome.object.dump() + "\n" : outcome.text;
+      const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+      if (std::fflush(stdout) != 0 || !written)
         return fail(false, "standard output could not be written", "file", 1);
       return outcome.status;
     } catch (const covary::Error& e) {

@@ -112,9 +112,9 @@ std::vector<bool> read_numbers(Scanner& scanner, RowMatrix& values, Index column
 }
 
 // A column that is not all numbers: dates become numbers, anything else stays text.
-void settle_column(Table& table, Index j, std::vector<std::string> cells) {
+void settle_column(Table& table, Index j, std::vector<std::string> cells, bool keep_text) {
   const std::string& name = table.names[static_cast<std::size_t>(j)];
-  bool dates = true, numbers = false;
+  bool dates = !keep_text, numbers = false;
   for (const std::string& cell : cells) {
     if (is_missing(cell)) continue;
     dates = dates && parse_date(cell);
@@ -128,7 +128,7 @@ void settle_column(Table& table, Index j, std::vector<std::string> cells) {
     return;
   }
   table.values.col(j).setConstant(missing);
-  if (numbers) {
+  if (numbers && !keep_text) {
     const auto word = std::find_if(cells.begin(), cells.end(), [](const std::string& cell) {
       return !is_missing(cell) && !parse_number(cell);
     });
@@ -173,7 +173,13 @@ Table parse_csv(std::string_view text, const std::string& name, const TableOptio
       std::count(text.begin(), text.end(), '\n') + std::count(text.begin(), text.end(), '\r') + 1;
   const Index most_rows = std::min(lines, static_cast<Index>(text.size()) / columns + 1);
   Scanner again = scanner;
-  const std::vector<bool> other = read_numbers(scanner, table.values, columns, most_rows, name);
+  std::vector<bool> other = read_numbers(scanner, table.values, columns, most_rows, name);
+  std::vector<bool> keep_text(other.size());
+  for (std::size_t j = 0; j < other.size(); ++j) {
+    const auto& kept = options.text_columns;
+    keep_text[j] = std::find(kept.begin(), kept.end(), table.names[j]) != kept.end();
+    other[j] = other[j] || keep_text[j];
+  }
   if (table.rows() == 0)
     throw FileError(fmt::format("'{}' has a header and no rows of data", name));
   if (scanner.blank_lines() > 0)
@@ -191,7 +197,7 @@ Table parse_csv(std::string_view text, const std::string& name, const TableOptio
     });
   for (Index j = 0; j < columns; ++j)
     if (const auto k = static_cast<std::size_t>(j); other[k])
-      settle_column(table, j, std::move(cells[k]));
+      settle_column(table, j, std::move(cells[k]), keep_text[k]);
   return table;
 }
 

@@ -36,10 +36,7 @@ void append_number(std::string& out, double value) {
 
 }  // namespace
 
-void write_csv(const std::string& path, const std::vector<std::string>& names, ConstRows values) {
-  if (!names.empty() && static_cast<Index>(names.size()) != values.cols())
-    throw InputError(fmt::format("writing '{}': {} column names were given for {} columns", path,
-                                 names.size(), values.cols()));
+std::string format_csv(const std::vector<std::string>& names, ConstRows values) {
   std::string out;
   for (std::size_t j = 0; j < names.size(); ++j) {
     if (j > 0) out += ',';
@@ -53,7 +50,14 @@ void write_csv(const std::string& path, const std::vector<std::string>& names, C
     }
     out += '\n';
   }
-  write_file(path, out);
+  return out;
+}
+
+void write_csv(const std::string& path, const std::vector<std::string>& names, ConstRows values) {
+  if (!names.empty() && static_cast<Index>(names.size()) != values.cols())
+    throw InputError(fmt::format("writing '{}': {} column names were given for {} columns", path,
+                                 names.size(), values.cols()));
+  write_file(path, format_csv(names, values));
 }
 
 }  // namespace covary

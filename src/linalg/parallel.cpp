@@ -121,6 +121,9 @@ struct State {
   std::atomic<int> wanted{initial_threads()};
 
   State() {
+    // A statically linked OpenBLAS may not have set itself up yet. Setting the number of threads
+    // would then start one outside its table; asking for the number first makes it count them.
+    openblas_get_num_threads();
     openblas_set_num_threads(1);
     // The child of a fork has none of the parent's threads: it forgets the pool (whose memory is
     // left alone, for its destructor would join threads that are not there) and starts anew.

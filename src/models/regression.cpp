@@ -52,7 +52,8 @@ Regression::Regression(ConstRows X, ConstRows Y, RegressionOptions options, Cons
 }
 
 // log p(Y | values) in model units, and ∂/∂values.
-double Regression::evidence(ConstVector values, Jitter& jitter, Vector* values_bar) const {
+double Regression::evidence(ConstVector values, Jitter& jitter, Vector* values_bar,
+                            Matrix* workspace) const {
   const Index K = options_.kernel.parameter_count(X_.cols());
   Matrix R = Y_;
   Matrix H;
@@ -63,8 +64,9 @@ double Regression::evidence(ConstVector values, Jitter& jitter, Vector* values_b
     R -= product(H, Matrix(W));
   }
   ExactGradient g;
-  const double value = exact_log_evidence(options_.kernel, values.head(K), X_, R, values(K),
-                                          point_noise_, jitter, values_bar ? &g : nullptr);
+  const double value =
+      exact_log_evidence(options_.kernel, values.head(K), X_, R, values(K), point_noise_, jitter,
+                         values_bar ? &g : nullptr, workspace);
   if (values_bar) {
     values_bar->resize(values.size());
     values_bar->head(K) = g.theta_bar;
@@ -82,12 +84,12 @@ double Regression::log_marginal_likelihood() const {
   return evidence(parameters_.values(), jitter, nullptr) - log_jacobian_;
 }
 
-std::optional<double> Regression::objective(const Vector& u, Vector* gradient,
-                                            Jitter& jitter) const {
+std::optional<double> Regression::objective(const Vector& u, Vector* gradient, Jitter& jitter,
+                                            Matrix* workspace) const {
   const Vector values = parameters_.constrain(u);
   if (!values.allFinite()) return std::nullopt;
   Vector bar;
-  double value = evidence(values, jitter, gradient ? &bar : nullptr);
+  double value = evidence(values, jitter, gradient ? &bar : nullptr, workspace);
   value += parameters_.log_prior(values, gradient ? &bar : nullptr);
   if (gradient) *gradient = -parameters_.pullback(u, bar);
   return -value;
@@ -136,10 +138,13 @@ ExactPosterior Regression::posterior() const {
 RegressionFit Regression::fit() {
   const auto began = std::chrono::steady_clock::now();
   Jitter jitter{options_.jitter};
+  Matrix workspace;
   LbfgsOptions training = options_.training;
   if (!training.objective_changed)
     training.objective_changed = [&jitter] { return std::exchange(jitter.raised, false); };
-  const Objective f = [&](const Vector& u, Vector* g) { return objective(u, g, jitter); };
+  const Objective f = [&](const Vector& u, Vector* g) {
+    return objective(u, g, jitter, &workspace);
+  };
   Index starts = options_.starts ? options_.starts : (X_.rows() <= 1000 ? 3 : 1);
   Summary summary;
   Vector u = parameters_.flatten();
@@ -150,13 +155,22 @@ RegressionFit Regression::fit() {
     summary.converged = u.size() == 0;
     summary.reason = u.size() == 0 ? "nothing to train" : "evaluated at the given parameters";
   } else {
+    RestartsState state;
+    if (resume_) {
+      state = std::move(resume_->restarts);
+      jitter = resume_->jitter;
+      resume_.reset();
+    }
+    std::function<void(const RestartsState&)> after_iteration;
+    if (options_.after_iteration)
+      after_iteration = [&](const RestartsState& s) { options_.after_iteration({s, jitter}); };
     Minimum best = minimise_with_restarts(
         f, u, starts,
         [&](Index r) {
           jitter = Jitter{options_.jitter};  // each start begins without what another needed
           return perturbed_start(r);
         },
-        training);
+        training, std::move(state), after_iteration);
     u = best.state.u;
     summary = std::move(best.summary);
     parameters_.set_values(parameters_.constrain(u));
@@ -185,7 +199,8 @@ RegressionFit Regression::fit() {
                flops = 2.0 * static_cast<double>(u.size()) * n * n * n;
   const bool wanted = options_.standard_errors == Switch::on ||
                       (options_.standard_errors == Switch::automatic && flops < 2e11);
-  if (wanted && training.max_iterations > 0 && u.size() > 0)
+  const bool stopped = training.stop && training.stop();  // then nobody waits for them
+  if (wanted && !stopped && training.max_iterations > 0 && u.size() > 0)
     out.standard_errors = find_standard_errors(u, jitter, summary.warnings);
   summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   out.summary = std::move(summary);

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t window = 5;  // iterations over which the function's decrease is judged
 constexpr int most_changes = 50;   // of the objective within one iteration
+constexpr const char* stopped = "stopped by the caller";
 
 double clock_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -158,6 +159,7 @@ void Lbfgs::remember(const Vector& s, const Vector& y) {
 
 // Empty while no limit has been reached.
 std::string Lbfgs::limit() const {
+  if (options_.stop && options_.stop()) return stopped;
   if (state_.iterations >= options_.max_iterations)
     return fmt::format("the limit of {} iterations was reached", options_.max_iterations);
   if (state_.evaluations >= options_.max_evaluations)
@@ -192,6 +194,7 @@ bool Lbfgs::finish(bool converged, std::string reason) {
   finished_ = true;
   converged_ = converged;
   reason_ = std::move(reason);
+  if (reason_ == stopped) stopped_by_caller_ = true;
   state_.seconds = seconds();
   return false;
 }
@@ -264,7 +267,7 @@ bool Lbfgs::step() {
   test_convergence();
   if (options_.callback && !options_.callback(state_)) {
     stopped_by_caller_ = true;
-    if (!finished_) finish(false, "stopped by the caller");
+    if (!finished_) finish(false, stopped);
   }
   return true;
 }

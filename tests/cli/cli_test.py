@@ -1,43 +1,12 @@
 """The command line's contract: verbs, options, JSON, exit statuses, files."""
 
-import json
 import math
-import os
-import subprocess
-import sys
-import tempfile
 import unittest
 
-COVARY = sys.argv.pop(1)
+from support import CommandLine, covary
 
 
-def covary(*args, cwd=None):
-    return subprocess.run([COVARY, *args], capture_output=True, text=True, cwd=cwd, timeout=120)
-
-
-def no_nan(constant):
-    raise ValueError(f"{constant} in JSON")
-
-
-class CommandLine(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-        self.path = lambda name: os.path.join(self.folder.name, name)
-        covary("example", "curve", self.folder.name)
-
-    def write(self, name, text):
-        with open(self.path(name), "w", encoding="utf-8") as f:
-            f.write(text)
-        return self.path(name)
-
-    def json_of(self, *args, status=0):
-        run = covary(*args, "--json")
-        self.assertEqual(run.returncode, status, run.stderr + run.stdout)
-        lines = run.stdout.strip().splitlines()
-        self.assertEqual(len(lines), 1, "exactly one object")
-        return json.loads(lines[0], parse_constant=no_nan)
-
+class Contract(CommandLine):
     # The five points of the slides (spec T8) through the shell.
     def test_t8_value_and_prediction(self):
         data = self.write("t8.csv", "x,y\n0,.3\n.5,.8\n1.2,.6\n2,-.4\n3.1,-1\n")
@@ -156,11 +125,6 @@ class CommandLine(unittest.TestCase):
                     self.assertTrue(run.stderr.startswith("covary: "), run.stderr)
                     answer = self.json_of(*call, status=status)
                     self.assertEqual(set(answer), {"error", "kind"})
-
-    def test_help_has_an_example_for_every_verb(self):
-        for verb in "fit predict evaluate show example experiment".split():
-            self.assertIn("Example:", covary(verb, "--help").stdout)
-        self.assertIn("covary", covary("--version").stdout)
 
     def test_experiments_hold(self):
         for e in self.json_of("experiment", "list")["experiments"]:

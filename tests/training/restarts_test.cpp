@@ -108,6 +108,54 @@ TEST(Restarts, TheCallerStopsThemAll) {
   EXPECT_EQ(m.summary.reason, "stopped by the caller");
 }
 
+// A run that is stopped after any iteration and continued from its state ends with the same bits.
+TEST(Restarts, ContinuedFromAnyStateWithTheSameBits) {
+  const auto start_of = [](Index r) {
+    return Vector(testing::rosenbrock_start(4) * (1.0 + 0.3 * static_cast<double>(r)));
+  };
+  std::vector<RestartsState> states;
+  const Minimum whole =
+      minimise_with_restarts(testing::rosenbrock, start_of(0), 3, start_of, {}, {},
+                             [&](const RestartsState& s) { states.push_back(s); });
+  ASSERT_GT(states.size(), 30u);
+  EXPECT_EQ(states.back().start, 2);
+  for (std::size_t i = 0; i < states.size(); i += 7) {
+    const Minimum m =
+        minimise_with_restarts(testing::rosenbrock, start_of(0), 3, start_of, {}, states[i]);
+    EXPECT_EQ(m.state.u, whole.state.u);
+    EXPECT_EQ(m.summary.value, whole.summary.value);
+    EXPECT_EQ(m.summary.best_start, whole.summary.best_start);
+    EXPECT_EQ(m.summary.evaluations, whole.summary.evaluations);
+    EXPECT_EQ(m.summary.trace.size(), whole.summary.trace.size());
+    ASSERT_EQ(m.summary.starts.size(), 3u);
+    for (std::size_t r = 0; r < 3; ++r) {
+      EXPECT_EQ(m.summary.starts[r].value, whole.summary.starts[r].value);
+      EXPECT_EQ(m.summary.starts[r].reason, whole.summary.starts[r].reason);
+    }
+  }
+  RestartsState wrong = states.back();
+  EXPECT_THROW(minimise_with_restarts(washboard, at(1.0), 3, start_of, {}, wrong), InputError);
+  EXPECT_THROW(minimise_with_restarts(testing::rosenbrock, start_of(0), 2, start_of, {}, wrong),
+               InputError);
+}
+
+// Asked between evaluations, it ends an iteration that is under way at the point before it.
+TEST(Restarts, StoppedWithinAnIteration) {
+  LbfgsOptions options;
+  int evaluations = 0;
+  options.stop = [&] { return evaluations >= 12; };
+  const Minimum m = minimise_with_restarts(
+      [&](const Vector& u, Vector* g) {
+        ++evaluations;
+        return testing::rosenbrock(u, g);
+      },
+      testing::rosenbrock_start(4), 3, [](Index) { return testing::rosenbrock_start(4); }, options);
+  EXPECT_EQ(evaluations, 12);
+  EXPECT_EQ(m.summary.starts.size(), 1u);
+  EXPECT_EQ(m.summary.reason, "stopped by the caller");
+  EXPECT_EQ(m.summary.value, m.summary.trace.back().value);
+}
+
 TEST(Restarts, TheTimeLimitIsForAllTogether) {
   LbfgsOptions options;
   options.max_seconds = 1e-9;

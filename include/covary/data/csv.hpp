@@ -14,8 +14,9 @@ namespace covary {
 // cell that is not a number is kept as text. `name` is the file's, for messages and its extension.
 Table parse_csv(std::string_view text, const std::string& name, const TableOptions& options = {});
 
-// Comma-separated, with a header unless `names` is empty; every double in the fewest digits that
-// read back to the same bits, a missing value as nan.
+// Comma-separated text, with a header unless `names` is empty; every double in the fewest digits
+// that read back to the same bits, a missing value as nan.
+std::string format_csv(const std::vector<std::string>& names, ConstRows values);
 void write_csv(const std::string& path, const std::vector<std::string>& names, ConstRows values);
 
 }  // namespace covary

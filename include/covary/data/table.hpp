@@ -29,6 +29,9 @@ struct TableOptions {
   // '\0': the commonest of comma, tab and semicolon in the first line; ' ' stands for any run of
   // spaces and tabs, and is chosen for files other than .csv and .tsv when none of those occurs.
   char delimiter = '\0';
+  // Columns of these names are text whatever they hold: a model that took a column for text in
+  // training needs it as text in tables that happen to have numbers there.
+  std::vector<std::string> text_columns = {};
 };
 
 // Reads CSV, TSV and plain text, NPY (.npy) and IDX (.idx, *-ubyte), each also when compressed by

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,11 +9,18 @@
 #include "covary/data/scaling.hpp"
 #include "covary/inference/posterior.hpp"
 #include "covary/parameters/parameters.hpp"
-#include "covary/training/lbfgs.hpp"
+#include "covary/training/restarts.hpp"
 
 namespace covary {
 
 enum class Switch { automatic, on, off };
+
+// Where training stands after an iteration: what the rest of it depends on besides the data and the
+// options.
+struct TrainingState {
+  RestartsState restarts;
+  Jitter jitter;
+};
 
 struct RegressionOptions {
   Kernel kernel = "se(ard)";
@@ -28,6 +36,8 @@ struct RegressionOptions {
   std::uint64_t seed = 0;
   // training.max_iterations = 0 only evaluates.
   LbfgsOptions training;
+  // Called after every iteration, for checkpoints and progress.
+  std::function<void(const TrainingState&)> after_iteration = nullptr;
   // From the Hessian at the optimum, by differences of the gradient: two evaluations a parameter.
   // automatic: when that is below 2e11 flops in all.
   Switch standard_errors = Switch::automatic;
@@ -84,8 +94,13 @@ class Regression {
   // At the current parameters, in the units of the data.
   double log_marginal_likelihood() const;
   // −(log evidence + log prior) as a function of the free unconstrained vector, in model units. The
-  // jitter carries from call to call.
-  std::optional<double> objective(const Vector& u, Vector* gradient, Jitter& jitter) const;
+  // jitter, and the workspace if given, carry from call to call.
+  std::optional<double> objective(const Vector& u, Vector* gradient, Jitter& jitter,
+                                  Matrix* workspace = nullptr) const;
+
+  // The next fit() goes on from a state that after_iteration was given by a model of the same data,
+  // parameters and options, and ends with the same bits as that one.
+  void resume(TrainingState state) { resume_ = std::move(state); }
 
   // Trains from the current parameters and returns the fit; the parameters become the best found.
   RegressionFit fit();
@@ -96,7 +111,8 @@ class Regression {
   double laplace_log_evidence() const;
 
  private:
-  double evidence(ConstVector values, Jitter& jitter, Vector* values_bar) const;
+  double evidence(ConstVector values, Jitter& jitter, Vector* values_bar,
+                  Matrix* workspace = nullptr) const;
   Vector perturbed_start(Index restart) const;
   Vector find_standard_errors(const Vector& u, Jitter jitter,
                               std::vector<std::string>& warnings) const;
@@ -109,6 +125,7 @@ class Regression {
   double log_jacobian_ = 0.0;
   std::vector<std::string> warnings_;
   Parameters parameters_, starts_;
+  std::optional<TrainingState> resume_;
 };
 
 }  // namespace covary

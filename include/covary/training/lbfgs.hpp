@@ -51,6 +51,9 @@ struct LbfgsOptions {
 
   // Called after every iteration; false stops the run, which keeps the point it has reached.
   std::function<bool(const LbfgsState&)> callback;
+  // Asked between evaluations, for those who cannot wait for the end of an iteration; true stops
+  // the run at the last iteration's point.
+  std::function<bool()> stop;
   // Asked after every evaluation whether the objective itself has changed since it was last asked
   // (the jitter rose). If so the current point is evaluated again and the iteration begins anew.
   // The curvature pairs are kept: each was measured within one objective, and jitter hardly bends

@@ -1,0 +1,68 @@
+#include "checkpointing.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "covary/error.hpp"
+#include "covary/storage/checkpoint.hpp"
+#include "covary/storage/sha256.hpp"
+
+namespace covary::cli {
+namespace {
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+void add(Sha256& digest, const char* name, const double* values, Index size) {
+  digest.update(fmt::format("\n{} {}:", name, size));
+  digest.update(std::as_bytes(std::span(values, static_cast<std::size_t>(size))));
+}
+
+}  // namespace
+
+std::string problem_digest(const TrainingData& d, const RegressionOptions& options,
+                           const Parameters& parameters) {
+  Sha256 digest;
+  digest.update(fmt::format(
+      "{}×{} → {} {} | {} | {} {} | {} {} {}", d.X.rows(), d.X.cols(), d.Y.cols(),
+      options.kernel.print(), options.mean.print(), static_cast<int>(options.scale_inputs),
+      static_cast<int>(options.scale_outputs), options.jitter, options.starts, options.seed));
+  add(digest, "X", d.X.data(), d.X.size());
+  add(digest, "Y", d.Y.data(), d.Y.size());
+  add(digest, "noise", d.noise.data(), d.noise.size());
+  for (const Parameter& p : parameters.all()) {
+    digest.update(fmt::format("\n{} {} {} {} {} {} {} {}", p.path,
+                              static_cast<int>(p.transform.kind()), p.transform.low(),
+                              p.transform.high(), p.prior ? p.prior->describe() : "-", p.trainable,
+                              p.tied_to, p.ratio));
+    add(digest, "value", p.value.data(), p.value.size());
+  }
+  return digest.hex();
+}
+
+void Checkpointing::keep(const TrainingState& state) {
+  if (path_.empty()) return;
+  last_ = state;
+  if (!failed_ && now() >= last_saved_ + 20.0 * cost_) save();
+}
+
+bool Checkpointing::save() {
+  if (!last_) return saved_;
+  const double began = now();
+  try {
+    save_checkpoint(path_, *last_, problem);
+    last_.reset();
+    saved_ = true;
+  } catch (const FileError& e) {
+    saved_ = false;
+    failed_ = true;
+    tell(common_, fmt::format("warning: no checkpoint, training goes on: {}", e.what()));
+  }
+  last_saved_ = now();
+  cost_ = last_saved_ - began;
+  return saved_;
+}
+
+}  // namespace covary::cli

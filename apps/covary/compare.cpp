@@ -1,0 +1,188 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+
+#include "cost.hpp"
+#include "covary/error.hpp"
+#include "covary/inference/gaussian.hpp"
+#include "cross_validation.hpp"
+
+namespace covary::cli {
+namespace {
+
+struct Candidate {
+  std::string kernel;
+  double value = 0.0;    // log evidence at the best parameters
+  double laplace = 0.0;  // with the parameters integrated out; NaN where that fails
+  double probability = 0.0;
+  bool converged = false;
+  HeldOut held_out;
+  Score nlpd, rmse;
+  double seconds = 0.0;
+};
+
+Candidate run_candidate(const std::string& kernel, const TrainingArguments& a,
+                        const TrainingData& d, const std::vector<Split>& folds,
+                        const Common& common) {
+  const auto began = std::chrono::steady_clock::now();
+  Candidate c;
+  RegressionOptions options = regression_options(a, d, kernel);
+  options.standard_errors = Switch::off;
+  if (a.verbose)
+    options.after_iteration = [&](const TrainingState& s) {
+      fmt::print(stderr, "{} start {} iteration {} value {:.6f}\n", kernel, s.restarts.start,
+                 s.restarts.run->iterations, -s.restarts.run->value);
+    };
+  Regression model(d.X, d.Y, options, d.noise);
+  apply_settings(a, model.parameters());
+  c.kernel = options.kernel.print();
+  const RegressionFit fit = model.fit();
+  for (const auto& w : fit.summary.warnings) tell(common, fmt::format("{}: {}", c.kernel, w));
+  c.value = fit.log_marginal_likelihood;
+  c.converged = fit.summary.converged;
+  try {
+    c.laplace = model.laplace_log_evidence();
+  } catch (const NumericalError& e) {
+    c.laplace = std::nan("");
+    tell(common, fmt::format("{}: no Laplace evidence: {}", c.kernel, e.what()));
+  }
+  c.held_out = cross_validate(a, d, kernel, folds);
+  c.nlpd = mean_score(c.held_out.nlpd);
+  c.rmse = root_mean_score(c.held_out.squared_error);
+  c.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  tell(common, fmt::format("{}: nlpd {:.4f} after {:.1f} s", c.kernel, c.nlpd.mean, c.seconds));
+  return c;
+}
+
+// How much worse b predicts than a, observation by observation.
+Score difference(const Candidate& a, const Candidate& b) {
+  std::vector<double> d(a.held_out.nlpd.size());
+  for (std::size_t i = 0; i < d.size(); ++i) d[i] = b.held_out.nlpd[i] - a.held_out.nlpd[i];
+  return mean_score(d);
+}
+
+// All that cannot be told from the best: their difference is within two of its standard errors.
+std::vector<std::string> ties_by_nlpd(const std::vector<Candidate>& ranked) {
+  std::vector<std::string> out;
+  for (const Candidate& c : ranked)
+    if (const Score d = difference(ranked.front(), c); !(d.mean > 2.0 * d.error))
+      out.push_back(c.kernel);
+  return out;
+}
+
+// The smallest set that holds 95 % of the posterior probability.
+std::vector<std::string> ties_by_evidence(std::vector<Candidate> all) {
+  std::stable_sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
+    return a.probability > b.probability;
+  });
+  std::vector<std::string> out;
+  double sum = 0.0;
+  for (const Candidate& c : all) {
+    if (sum >= 0.95) break;
+    out.push_back(c.kernel);
+    sum += c.probability;
+  }
+  return out;
+}
+
+void find_probabilities(std::vector<Candidate>& all) {
+  std::vector<double> known;
+  for (const Candidate& c : all)
+    if (std::isfinite(c.laplace)) known.push_back(c.laplace);
+  if (known.empty()) return;
+  const Vector p =
+      model_posterior(Eigen::Map<const Vector>(known.data(), static_cast<Index>(known.size())));
+  Index at = 0;
+  for (Candidate& c : all)
+    if (std::isfinite(c.laplace)) c.probability = p(at++);
+}
+
+std::string verdict(const std::vector<std::string>& ties) {
+  return ties.size() == 1 ? ties.front()
+                          : fmt::format("undecided between {}", fmt::join(ties, " and "));
+}
+
+Outcome report(const std::vector<Candidate>& ranked, std::size_t folds) {
+  Outcome out;
+  const auto by_nlpd = ties_by_nlpd(ranked), by_evidence = ties_by_evidence(ranked);
+  json models = json::array();
+  std::size_t width = 6;
+  for (const Candidate& c : ranked) width = std::max(width, c.kernel.size());
+  out.text = fmt::format("{:<{}} {:>13} {:>13} {:>11} {:>20} {:>22} {:>8}\n", "kernel", width,
+                         "log evidence", "Laplace", "probability", "nlpd", "rmse", "seconds");
+  for (const Candidate& c : ranked) {
+    const Score d = difference(ranked.front(), c);
+    models.push_back({{"kernel", c.kernel},
+                      {"value", finite(c.value)},
+                      {"laplace_log_evidence", finite(c.laplace)},
+                      {"probability", finite(c.probability)},
+                      {"nlpd", finite(c.nlpd.mean)},
+                      {"nlpd_standard_error", finite(c.nlpd.error)},
+                      {"nlpd_difference", finite(d.mean)},
+                      {"nlpd_difference_standard_error", finite(d.error)},
+                      {"rmse", finite(c.rmse.mean)},
+                      {"rmse_standard_error", finite(c.rmse.error)},
+                      {"converged", c.converged},
+                      {"seconds", finite(c.seconds)}});
+    out.text +=
+        fmt::format("{:<{}} {:>13.4f} {:>13} {:>11.4f} {:>20} {:>22} {:>8.2f}\n", c.kernel, width,
+                    c.value, std::isfinite(c.laplace) ? fmt::format("{:.4f}", c.laplace) : "-",
+                    c.probability, fmt::format("{:.4f} ± {:.4f}", c.nlpd.mean, c.nlpd.error),
+                    fmt::format("{:.5g} ± {:.2g}", c.rmse.mean, c.rmse.error), c.seconds);
+  }
+  out.text += fmt::format("\nby held-out nlpd, {} folds: {}\nby evidence: {}\n", folds,
+                          verdict(by_nlpd), verdict(by_evidence));
+  out.object = {
+      {"folds", folds},
+      {"models", models},
+      {"best_by_nlpd", by_nlpd.size() == 1 ? json(by_nlpd.front()) : json(nullptr)},
+      {"best_by_evidence", by_evidence.size() == 1 ? json(by_evidence.front()) : json(nullptr)},
+      {"undecided_by_nlpd", by_nlpd.size() > 1 ? json(by_nlpd) : json::array()},
+      {"undecided_by_evidence", by_evidence.size() > 1 ? json(by_evidence) : json::array()}};
+  return out;
+}
+
+Outcome run_compare(const TrainingArguments& a, const std::vector<std::string>& kernels,
+                    const Common& common) {
+  for (const auto& kernel : kernels)
+    static_cast<void>(Kernel(kernel));  // mistakes show before the work
+  const TrainingData d = read_training(a, common);
+  require_memory(exact_cost(d.Y, true).bytes, d.X.rows(),
+                 fmt::format("exact regression of {} rows", d.X.rows()));
+  const auto folds = make_folds(a, d);
+  std::vector<Candidate> all;
+  for (const auto& kernel : kernels) all.push_back(run_candidate(kernel, a, d, folds, common));
+  find_probabilities(all);
+  std::stable_sort(all.begin(), all.end(), [](const Candidate& x, const Candidate& y) {
+    return x.nlpd.mean < y.nlpd.mean;
+  });
+  Outcome out = report(all, folds.size());
+  out.object["n"] = d.X.rows();
+  out.object["outputs"] = d.output_names;
+  return out;
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
+  auto* sub = app.add_subcommand("compare", "Several kernels side by side on the same folds");
+  auto a = std::make_shared<TrainingArguments>();
+  auto kernels = std::make_shared<std::vector<std::string>>();
+  auto verb = std::make_unique<Verb>();
+  a->folds = "5";
+  add_training_options(*sub, *a);
+  sub->add_option("--kernel", *kernels, "Kernel expression; one option for each")
+      ->required()
+      ->take_all()
+      ->allow_extra_args(false);
+  sub->footer("Example:\n  covary compare train.csv --target y --kernel se --kernel linear");
+  add_common(*sub, verb->common);
+  verb->app = sub;
+  verb->run = [=](const Common& common) { return run_compare(*a, *kernels, common); };
+  verbs.push_back(std::move(verb));
+}
+
+}  // namespace covary::cli

@@ -1,0 +1,47 @@
+#include "data_arguments.hpp"
+
+#include <fmt/format.h>
+
+#include "covary/data/csv.hpp"
+#include "csv_sink.hpp"
+
+namespace covary::cli {
+
+void add_data_options(CLI::App& sub, DataArguments& a, const char* what) {
+  sub.add_option("FILE", a.model, "Model file")->required();
+  sub.add_option("DATA", a.data, what)->required();
+  sub.add_option("--header", a.header, "auto, yes or no")
+      ->check(CLI::IsMember({"auto", "yes", "no"}))
+      ->capture_default_str();
+}
+
+TableOptions table_options(const DataArguments& a, const SavedModel& m) {
+  TableOptions options{.header = parse_header(a.header)};
+  for (const auto& column : m.inputs.columns)
+    if (!column.levels.empty()) options.text_columns.push_back(column.name);
+  return options;
+}
+
+std::string output_suffix(const SavedModel& m, Index output) {
+  return m.fit.output_names.size() == 1
+             ? ""
+             : "_" + m.fit.output_names[static_cast<std::size_t>(output)];
+}
+
+Outcome give_table(const DataArguments& a, const std::vector<std::string>& names, ConstRows values,
+                   const char* what, const Common& common) {
+  Outcome out;
+  out.object = {{"n", values.rows()}, {"file", a.out.empty() ? json(nullptr) : json(a.out)}};
+  if (a.out.empty() && common.as_json) {
+    for (std::size_t j = 0; j < names.size(); ++j)
+      out.object[names[j]] = finite(Vector(values.col(static_cast<Index>(j))));
+    return out;
+  }
+  CsvSink sink(a.out);
+  sink.write(format_csv(names, values));
+  sink.commit();
+  if (!a.out.empty()) out.text = fmt::format("{} {} written to {}\n", values.rows(), what, a.out);
+  return out;
+}
+
+}  // namespace covary::cli

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "common.hpp"
+#include "covary/storage/model_file.hpp"
+
+namespace covary::cli {
+
+// What the verbs that apply a model to a table take alike.
+struct DataArguments {
+  std::string model, data, out, header = "auto";
+};
+void add_data_options(CLI::App& sub, DataArguments& a, const char* what);
+
+// How the table is read: columns that were text in training are text here.
+TableOptions table_options(const DataArguments& a, const SavedModel& m);
+// "" for a single output, else "_" and its name.
+std::string output_suffix(const SavedModel& m, Index output);
+// The columns to a CSV, or to standard output, or into the JSON object.
+Outcome give_table(const DataArguments& a, const std::vector<std::string>& names, ConstRows values,
+                   const char* what, const Common& common);
+
+}  // namespace covary::cli

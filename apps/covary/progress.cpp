@@ -1,0 +1,112 @@
+#include "progress.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+
+namespace covary::cli {
+namespace {
+
+volatile std::sig_atomic_t interrupted = 0;
+
+void on_interrupt(int signal) {
+  interrupted = 1;
+  std::signal(signal, SIG_DFL);  // the second one is not ours
+}
+
+double scaled_norm(const LbfgsState& run) {
+  const double norm = run.gradient.size() ? run.gradient.cwiseAbs().maxCoeff() : 0.0;
+  return norm / std::max(1.0, std::abs(run.value));
+}
+
+std::string duration(double seconds) {
+  if (seconds < 100.0) return fmt::format("{:.1f} s", seconds);
+  if (seconds < 6000.0) return fmt::format("{:.0f} min", seconds / 60.0);
+  return fmt::format("{:.1f} h", seconds / 3600.0);
+}
+
+}  // namespace
+
+Interruption::Interruption()
+    : old_interrupt_(std::signal(SIGINT, on_interrupt)),
+      old_terminate_(std::signal(SIGTERM, on_interrupt)) {
+  if (old_interrupt_ == SIG_IGN) std::signal(SIGINT, SIG_IGN);  // run in the background
+}
+
+Interruption::~Interruption() {
+  std::signal(SIGINT, old_interrupt_);
+  std::signal(SIGTERM, old_terminate_);
+}
+
+bool Interruption::requested() { return interrupted != 0; }
+
+Progress::Progress(Kind kind, Index starts, double gradient_tolerance, Index max_iterations,
+                   double shift)
+    : kind_(kind),
+      starts_(starts),
+      tolerance_(gradient_tolerance),
+      max_iterations_(max_iterations),
+      shift_(shift),
+      began_(std::chrono::steady_clock::now()),
+      next_(began_) {}
+
+double Progress::fraction(const LbfgsState& run) {
+  const double norm = std::max(scaled_norm(run), 1e-300);
+  least_norm_ = std::min(least_norm_, norm);
+  const double whole = std::log(std::max(first_norm_ / tolerance_, 1.0 + 1e-6));
+  const double by_gradient = std::log(first_norm_ / least_norm_) / whole;
+  const double by_count = static_cast<double>(run.iterations) /
+                          static_cast<double>(std::max<Index>(1, max_iterations_));
+  return std::clamp(std::max(by_gradient, by_count), 0.0, 1.0);
+}
+
+void Progress::show(const TrainingState& state) {
+  if (kind_ == Kind::none || !state.restarts.run) return;
+  const LbfgsState& run = *state.restarts.run;
+  if (state.restarts.start != start_) {
+    start_ = state.restarts.start;
+    first_norm_ = least_norm_ = std::max(scaled_norm(run), 1e-300);
+  }
+  const double norm = run.gradient.size() ? run.gradient.cwiseAbs().maxCoeff() : 0.0;
+  if (kind_ == Kind::lines) {
+    fmt::print(
+        stderr,
+        "start {} iteration {} objective {:.6f} gradient {:.2e} evaluations {} jitter {:.1e} "
+        "seconds {:.3f}\n",
+        start_, run.iterations, shift_ - run.value, norm, state.restarts.evaluations,
+        state.jitter.added, run.seconds);
+    return;
+  }
+  const double part = fraction(run);
+  const auto now = std::chrono::steady_clock::now();
+  if (now < next_) return;
+  next_ = now + std::chrono::milliseconds(100);
+  const double elapsed = std::chrono::duration<double>(now - began_).count();
+  const double starts = static_cast<double>(starts_),
+               done = (static_cast<double>(start_) + part) / starts;
+  const auto filled = static_cast<std::size_t>(20.0 * done);
+  const std::string left =
+      part > 0.05
+          ? fmt::format(
+                "about {} left",
+                duration(run.seconds / part * (starts - static_cast<double>(start_)) - run.seconds))
+          : "";
+  fmt::print(stderr, "\r\033[K[{:<20}] {}iteration {}  objective {:.4f}  gradient {:.1e}  {}  {}",
+             std::string(filled, '#'),
+             starts_ > 1 ? fmt::format("start {}/{}  ", start_ + 1, starts_) : "", run.iterations,
+             shift_ - run.value, norm, duration(elapsed), left);
+  std::fflush(stderr);
+  drawn_ = true;
+}
+
+void Progress::clear() {
+  if (!drawn_) return;
+  fmt::print(stderr, "\r\033[K");
+  std::fflush(stderr);
+  drawn_ = false;
+}
+
+}  // namespace covary::cli

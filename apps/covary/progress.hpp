@@ -1,0 +1,48 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "covary/models/regression.hpp"
+
+namespace covary::cli {
+
+// While it lives, Ctrl-C (and SIGTERM) asks training to stop; a second one ends the process.
+class Interruption {
+ public:
+  Interruption();
+  ~Interruption();
+  Interruption(const Interruption&) = delete;
+  Interruption& operator=(const Interruption&) = delete;
+  static bool requested();
+
+ private:
+  void (*old_interrupt_)(int);
+  void (*old_terminate_)(int);
+};
+
+// Training as it goes, on standard error: a bar that is drawn over on a terminal, or a line for
+// each iteration.
+class Progress {
+ public:
+  enum class Kind { none, bar, lines };
+  // `shift` is added to −value: what makes it the objective in the units of the data.
+  Progress(Kind kind, Index starts, double gradient_tolerance, Index max_iterations, double shift);
+  void show(const TrainingState& state);
+  void clear();  // removes the bar
+
+ private:
+  double fraction(const LbfgsState& run);  // of this start, guessed from the fall of the gradient
+
+  Kind kind_;
+  Index starts_;
+  double tolerance_;
+  Index max_iterations_;
+  double shift_;
+  Index start_ = -1;
+  double first_norm_ = 0.0, least_norm_ = 0.0;
+  bool drawn_ = false;
+  std::chrono::steady_clock::time_point began_, next_;
+};
+
+}  // namespace covary::cli

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "common.hpp"
+#include "covary/data/inputs.hpp"
+#include "covary/models/regression.hpp"
+
+namespace covary::cli {
+
+// What `fit` and `compare` take alike.
+struct TrainingArguments {
+  std::string train, likelihood = "gaussian", mean = "zero", noise, missing = "model",
+                     scale = "auto", header = "auto", folds;
+  std::vector<std::string> target, inputs, set, fix, prior, bounds, tie;
+  bool no_scale = false, verbose = false;
+  double jitter = 0.0, max_seconds = 0.0;
+  Index max_iter = 1000, restarts = 0;
+  std::uint64_t seed = 0;
+};
+void add_training_options(CLI::App& sub, TrainingArguments& a);
+
+// The rows and columns of the training file that the model sees.
+struct TrainingData {
+  RowMatrix X, Y;
+  Vector noise;  // of the rows, or empty
+  InputColumns inputs;
+  std::vector<std::string> output_names;
+  std::vector<std::string> fold_labels;  // of the rows, when --folds names a column
+
+  TrainingData rows(const std::vector<Index>& numbers) const;
+};
+TrainingData read_training(const TrainingArguments& a, const Common& common);
+
+// A model of the data with the settings applied: --bounds, --set, --prior, --tie, --fix.
+RegressionOptions regression_options(const TrainingArguments& a, const TrainingData& d,
+                                     const std::string& kernel);
+void apply_settings(const TrainingArguments& a, Parameters& p);
+
+}  // namespace covary::cli

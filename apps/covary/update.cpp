@@ -1,0 +1,81 @@
+#include <fmt/format.h>
+
+#include "cost.hpp"
+#include "covary/data/columns.hpp"
+#include "covary/data/split.hpp"
+#include "covary/error.hpp"
+#include "data_arguments.hpp"
+#include "describe.hpp"
+
+namespace covary::cli {
+namespace {
+
+struct UpdateArguments {
+  DataArguments data;
+  std::string noise;
+  bool in_place = false;
+};
+
+Outcome run_update(const UpdateArguments& a, const Common& common) {
+  if (a.data.out.empty() == !a.in_place)
+    throw InputError("give either --out FILE for the new model or --in-place to replace the old");
+  check_folder(a.data.out);
+  SavedModel m = load_model(a.data.model);
+  const Table table = read_table(a.data.data, table_options(a.data, m));
+  const bool noisy = m.fit.posterior.parts().point_noise.size() > 0;
+  if (noisy == a.noise.empty())
+    throw InputError(noisy ? "the model was trained with noise variances of the rows; name their "
+                             "column with --noise"
+                           : "the model was trained without noise variances of the rows; leave "
+                             "--noise out");
+  RowMatrix X = m.inputs.apply(table);
+  RowMatrix Y = numeric_columns(table, select_columns(table, m.fit.output_names));
+  Vector noise;
+  if (noisy) noise = numeric_columns(table, select_columns(table, {a.noise})).col(0);
+  std::vector<Index> keep;
+  for (Index i = 0; i < Y.rows(); ++i)
+    if (!Y.row(i).array().isNaN().all()) keep.push_back(i);
+  if (keep.empty()) throw InputError("no row has an observed output; there is nothing to add");
+  const Index left_out = Y.rows() - static_cast<Index>(keep.size());
+  if (left_out > 0)
+    tell(common,
+         fmt::format("{} of {} rows are left out: no output is observed", left_out, Y.rows()));
+  X = take_rows(X, keep);
+  Y = take_rows(Y, keep);
+  if (noisy) noise = Vector(noise(keep));
+
+  const Index before = m.fit.posterior.parts().X.rows(), after = before + X.rows();
+  const double n = static_cast<double>(after);
+  require_memory(16.0 * n * n, after, fmt::format("exact regression of {} rows", after));
+  m.fit = m.fit.with(X, Y, noise);
+  m.fit.summary.warnings.push_back(
+      fmt::format("{} rows were added after training, with the parameters as they were", X.rows()));
+  const std::string& file = a.in_place ? a.data.model : a.data.out;
+  save_model(file, m);
+  Outcome out{describe_json(m), "", 0};
+  out.object["file"] = file;
+  out.object["added"] = X.rows();
+  out.text =
+      fmt::format("{} rows added to {}: the model has {} and is in {}\nlog evidence {:.6g}\n",
+                  X.rows(), before, after, file, m.fit.log_marginal_likelihood);
+  return out;
+}
+
+}  // namespace
+
+void add_update(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
+  auto* sub = app.add_subcommand("update", "Condition a fitted model on further rows");
+  auto a = std::make_shared<UpdateArguments>();
+  auto verb = std::make_unique<Verb>();
+  add_data_options(*sub, a->data, "Table with the model's input and output columns");
+  sub->add_option("--noise", a->noise, "Column of known noise variances, if training had one");
+  sub->add_option("--out", a->data.out, "Model file to write");
+  sub->add_flag("--in-place", a->in_place, "Replace FILE");
+  sub->footer("Example:\n  covary update model.cov test.csv --out updated.cov");
+  add_common(*sub, verb->common);
+  verb->app = sub;
+  verb->run = [a](const Common& common) { return run_update(*a, common); };
+  verbs.push_back(std::move(verb));
+}
+
+}  // namespace covary::cli

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "covary/models/regression.hpp"
+#include "covary/report/chart.hpp"
+#include "covary/report/regression_report.hpp"
+
+namespace covary {
+
+// How much each input matters, relative to the one that matters most.
+struct Relevance {
+  Vector values;      // D
+  std::string name;   // of the measure
+  std::string words;  // what it is
+};
+// One for each parameter of lengthscales with an entry for each input (inverse lengthscales, in
+// units of the spread of the inputs); when there is none, or the terms see different inputs, the
+// slope of the posterior mean.
+std::vector<Relevance> relevances(const RegressionFit& fit);
+// The largest of them for each input.
+Vector overall_relevance(const std::vector<Relevance>& all, Index dims);
+Figure relevance_figure(const RegressionFit& fit, const Relevance& relevance);
+
+std::vector<Figure> training_figures(const Summary& summary);
+
+// One input: data, mean, bands and draws of one output.
+Figure curve_figure(const RegressionFit& fit, Index output, const RegressionReportOptions& options);
+// One input: the terms of a kernel that is a sum, white noise left out.
+std::vector<Figure> component_figures(const RegressionFit& fit, Index output);
+// More inputs: along each of the given ones, with the others at their medians.
+std::vector<Figure> slice_figures(const RegressionFit& fit, Index output,
+                                  const std::vector<Index>& inputs);
+
+}  // namespace covary

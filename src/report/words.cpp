@@ -1,0 +1,150 @@
+#include "report/words.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "covary/report/text.hpp"
+
+namespace covary {
+namespace {
+
+struct Phrase {
+  const char* begins;
+  const char* says;
+};
+
+constexpr Phrase kernel_phrases[] = {
+    {"se", "very smooth functions"},
+    {"rbf", "very smooth functions"},
+    {"matern12", "rough, continuous functions"},
+    {"matern32", "functions with one derivative"},
+    {"matern52", "functions with two derivatives"},
+    {"rq", "smooth functions with variation at many lengths"},
+    {"periodic", "functions that repeat"},
+    {"cosine", "a wave"},
+    {"linear", "a straight trend"},
+    {"poly", "a polynomial"},
+    {"constant", "an unknown level"},
+    {"white", "independent noise that belongs to the function"},
+    {"additive", "a sum of functions of one input each"},
+};
+
+std::string term_words(std::string expression) {
+  if (const auto star = expression.find(" * ");
+      star != std::string::npos && expression.find_first_not_of("0123456789.e+-") == star)
+    return term_words(expression.substr(star + 3));  // a fixed factor
+  if (expression.find(" * ") != std::string::npos)
+    return "a product: two points are alike when every factor says so";
+  for (const auto& p : kernel_phrases)
+    if (expression.starts_with(p.begins)) {
+      std::string out = p.says;
+      if (expression.find("ard") != std::string::npos) out += ", with a lengthscale for each input";
+      if (expression.find('@') != std::string::npos) out += ", of the inputs named after @";
+      return out;
+    }
+  return "its formula is in the table of parameters";
+}
+
+constexpr Phrase warning_phrases[] = {
+    {"jitter",
+     "The covariance is close to singular: rows that nearly coincide, or very little noise. "
+     "Predictions are unharmed unless the jitter is close to the noise variance."},
+    {"no standard errors", "The parameters stand, but how certain they are is not known."},
+    {"inputs:", "Such a column cannot tell the rows apart."},
+    {"outputs:", "There may be nothing to learn in it."},
+};
+
+std::string plain_warning(const std::string& warning) {
+  if (warning.find("flat at the optimum") != std::string::npos)
+    return warning +
+           ". The data do not say what their values are; an input with a huge "
+           "lengthscale hardly matters.";
+  for (const auto& p : warning_phrases)
+    if (warning.starts_with(p.begins))
+      return fmt::format("{}{} {}", warning, warning.ends_with('.') ? "" : ".", p.says);
+  return warning;
+}
+
+}  // namespace
+
+std::string input_name(const RegressionFit& fit, Index d) {
+  return d < static_cast<Index>(fit.input_names.size())
+             ? fit.input_names[static_cast<std::size_t>(d)]
+             : fmt::format("x{}", d);
+}
+
+std::string output_name(const RegressionFit& fit, Index p) {
+  if (p < static_cast<Index>(fit.output_names.size()))
+    return fit.output_names[static_cast<std::size_t>(p)];
+  return fit.posterior.outputs() == 1 ? "y" : fmt::format("y{}", p);
+}
+
+std::string lead_sentence(const RegressionFit& fit) {
+  const ExactPosteriorParts& parts = fit.posterior.parts();
+  std::vector<std::string> outputs, inputs;
+  for (Index p = 0; p < std::min<Index>(parts.Y.cols(), 6); ++p)
+    outputs.push_back(output_name(fit, p));
+  if (parts.Y.cols() > 6) outputs.emplace_back("…");
+  for (Index d = 0; d < std::min<Index>(parts.X.cols(), 12); ++d)
+    inputs.push_back(input_name(fit, d));
+  if (parts.X.cols() > 12) inputs.emplace_back("…");
+  const Index missing = parts.Y.array().isNaN().count();
+  return fmt::format(
+      "An exact Gaussian process was fitted to {} row{}: {} as a function of {} input{} ({}), with "
+      "kernel {}, mean function {} and Gaussian noise.{}",
+      parts.X.rows(), parts.X.rows() == 1 ? "" : "s", fmt::join(outputs, ", "), parts.X.cols(),
+      parts.X.cols() == 1 ? "" : "s", fmt::join(inputs, ", "), parts.kernel.print(),
+      parts.mean.print(),
+      missing == 0 ? ""
+                   : fmt::format(" {} output value{} missing and modelled as such.", missing,
+                                 missing == 1 ? " is" : "s are"));
+}
+
+std::vector<std::string> kernel_words(const RegressionFit& fit) {
+  std::vector<std::string> out;
+  for (const auto& term : fit.posterior.parts().kernel.terms(fit.posterior.dims())) {
+    const std::string expression = term.node->print();
+    out.push_back(fmt::format("{}: {}", expression, term_words(expression)));
+  }
+  return out;
+}
+
+std::string noise_words(const RegressionFit& fit) {
+  const ExactPosteriorParts& parts = fit.posterior.parts();
+  std::vector<std::string> each;
+  for (Index p = 0; p < std::min<Index>(parts.Y.cols(), 6); ++p)
+    each.push_back(fmt::format(
+        "{} for {}", short_number(std::sqrt(parts.noise_variance) * fit.output_scaling.scale(p)),
+        output_name(fit, p)));
+  return fmt::format("The noise has a standard deviation of {}, in the units of the data{}.",
+                     fmt::join(each, ", "),
+                     parts.point_noise.size() ? ", besides the known noise of each row" : "");
+}
+
+std::vector<std::string> fit_warnings(const RegressionFit& fit) {
+  std::vector<std::string> out;
+  const Summary& s = fit.summary;
+  const bool evaluated = s.reason.starts_with("evaluated");
+  if (evaluated)
+    out.emplace_back("Nothing was trained: the model was evaluated at the parameters given.");
+  else if (!s.converged)
+    out.push_back(
+        fmt::format("Training did not converge: {}. Train longer, or from more starts.", s.reason));
+  for (const auto& w : s.warnings) out.push_back(plain_warning(w));
+  Index lower = 0, failed = 0;
+  for (const auto& start : s.starts) {
+    failed += !start.value;
+    lower += start.value && *start.value < s.value - 1.0;
+  }
+  if (lower > 0)
+    out.push_back(fmt::format(
+        "{} of {} starts ended more than 1 nat below the best: there are several optima, and "
+        "the best one found was kept. More starts would tell whether a better one is left.",
+        lower, s.starts.size()));
+  if (failed > 0) out.push_back(fmt::format("{} of {} starts failed.", failed, s.starts.size()));
+  return out;
+}
+
+}  // namespace covary

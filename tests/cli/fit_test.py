@@ -1,0 +1,190 @@
+"""fit: starts from another model, cost, progress, interruption, folds; compare."""
+
+import os
+import pty
+import random
+import resource
+import signal
+import subprocess
+import unittest
+
+from support import COVARY, CommandLine, covary
+
+
+def without_times(fit):
+    return {k: v for k, v in fit.items() if k not in ("seconds", "file")}
+
+
+class Fit(CommandLine):
+    def test_from_another_model(self):
+        model = self.fitted("--kernel", "se")
+        start = self.json_of("show", model)["parameters"]
+        args = ("fit", self.path("train.csv"), "--target", "y", "--max-iter", "0", "--from", model)
+        same = self.json_of(*args, "--kernel", "se")
+        self.assertEqual(same["parameters"], start)
+        self.assertEqual(same["from"]["not_found"], [])
+        other = self.json_of(*args, "--kernel", "se + periodic")
+        self.assertEqual(other["from"]["taken"], ["likelihood.variance"])
+        self.assertEqual(other["parameters"]["likelihood.variance"], start["likelihood.variance"])
+        self.assertIn("not in it: kernel.0.variance", covary(*args, "--kernel", "se + periodic").stderr)
+        # --set goes before what the other model says
+        mine = self.json_of(*args, "--kernel", "se", "--set", "kernel.variance=3")
+        self.assertEqual(mine["parameters"]["kernel.variance"], 3)
+
+    def test_cost_is_told_and_what_cannot_fit_is_refused(self):
+        fit = self.json_of("fit", self.path("train.csv"), "--target", "y", "--standard-errors", "no")
+        self.assertEqual(fit["cost"], {"memory_bytes": 8 * 200**2, "flops_per_evaluation": 200**3})
+        big = self.write("big.csv", "x,y\n" + "".join(f"{i},{i % 7}\n" for i in range(20000)))
+        limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (2 * 10**9, 2 * 10**9))
+        run = covary("fit", big, "--target", "y", "--json", preexec_fn=limit)
+        self.assertEqual(run.returncode, 1)
+        answer = self.object_in(run.stdout)
+        self.assertEqual(answer["kind"], "memory")
+        self.assertIn("needs 3.2 GB of memory and 2.0 GB are available; use fewer rows: about 15000 fit", answer["error"])
+
+    def test_verbose_is_a_line_for_every_iteration_and_quiet_is_none(self):
+        args = ("fit", self.path("train.csv"), "--target", "y", "--restarts", "1")
+        run = covary(*args, "--verbose", "--json")
+        lines = run.stderr.splitlines()
+        self.assertEqual(len(lines), self.object_in(run.stdout)["iterations"])
+        self.assertIn("objective", lines[0])
+        self.assertEqual(covary(*args).stderr, "")
+
+    def test_a_bar_on_a_terminal(self):
+        ours, theirs = pty.openpty()
+        run = subprocess.Popen([COVARY, "fit", self.path("train.csv"), "--target", "y", "--json"],
+                               stdout=subprocess.PIPE, stderr=theirs, text=True)
+        os.close(theirs)
+        shown = b""
+        while True:
+            try:
+                piece = os.read(ours, 4096)
+            except OSError:  # the terminal is closed
+                break
+            if not piece:
+                break
+            shown += piece
+        os.close(ours)
+        fit = self.object_in(run.communicate(timeout=60)[0])
+        for words in (b"\r", b"objective", b"gradient", b"start 1/3", b" s"):
+            self.assertIn(words, shown)
+        self.assertTrue(shown.endswith(b"\r\x1b[K"), "the bar is removed at the end")
+        self.assertTrue(fit["converged"])
+
+    def test_folds_score_the_fit(self):
+        fit = self.json_of("fit", self.path("train.csv"), "--target", "y", "--folds", "4", "--restarts", "1")
+        scores = fit["cross_validation"]
+        self.assertEqual((scores["folds"], scores["observations"]), (4, 200))
+        self.assertTrue(0.25 < scores["rmse"] < 0.35)
+        self.assertTrue(0 < scores["nlpd_standard_error"] < 0.1)
+        for folds in ("1", "201", "nope"):
+            self.refused("fit", self.path("train.csv"), "--target", "y", "--folds", folds)
+
+    def test_folds_by_a_column(self):
+        rows = "".join(f"{i / 10},{i % 3},{'abc'[i % 3]}\n" for i in range(30))
+        data = self.write("labelled.csv", "x,y,fold\n" + rows)
+        fit = self.json_of("fit", data, "--target", "y", "--folds", "fold", "--max-iter", "5")
+        self.assertEqual((fit["d"], fit["cross_validation"]["folds"]), (1, 3))
+
+
+class Stopped(CommandLine):
+    example = "friedman"
+    kernel = "se(ard) + matern32(ard)"
+
+    def command(self, *more, iterations=25):
+        return ("fit", self.path("train.csv"), "--target", "y", "--kernel", self.kernel, "--restarts", "2",
+                "--max-iter", str(iterations), "--standard-errors", "no", *more)
+
+    def stopped_at(self, line, how, *more):
+        """Runs until the line of its log has come, then sends the signal."""
+        run = subprocess.Popen([COVARY, *self.command("--verbose", "--json", *more)], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+        while line > 0:
+            text = run.stderr.readline()
+            self.assertTrue(text, "it ended before it could be stopped")
+            line -= text.startswith("start ") and "iteration" in text
+        run.send_signal(how)
+        out, err = run.communicate(timeout=60)
+        return run.returncode, out, err
+
+    def test_killed_at_random_and_resumed_it_ends_with_the_same_bits(self):
+        whole = without_times(self.json_of(*self.command("--out", self.path("whole.cov"))))
+        choose = random.Random(7)
+        checkpoint = ("--checkpoint", self.path("state.ckpt"))
+        for _ in range(3):
+            more = checkpoint
+            for _ in range(choose.randint(1, 3)):  # killed several times
+                status, _, _ = self.stopped_at(choose.randint(2, 12), signal.SIGKILL, *more)
+                self.assertEqual(status, -signal.SIGKILL)
+                more = (*checkpoint, "--resume")
+            resumed = self.json_of(*self.command(*more, "--out", self.path("resumed.cov")))
+            self.assertEqual(without_times(resumed), whole)
+            a, b = (self.json_of("predict", self.path(f), self.path("test.csv")) for f in ("whole.cov", "resumed.cov"))
+            a.pop("file"), b.pop("file")
+            self.assertEqual(a, b)
+            os.remove(self.path("state.ckpt"))
+
+    def test_interrupted_it_keeps_what_it_has_and_says_how_to_go_on(self):
+        whole = without_times(self.json_of(*self.command()))
+        out = ("--out", self.path("part.cov"), "--checkpoint", self.path("state.ckpt"))
+        status, text, log = self.stopped_at(6, signal.SIGINT, *out)
+        self.assertEqual(status, 1, log)
+        part = self.object_in(text)
+        self.assertTrue(part["interrupted"])
+        self.assertFalse(part["converged"])
+        self.assertLess(part["value"], whole["value"])
+        self.assertIn("--resume", log)
+        self.assertEqual(self.json_of("show", self.path("part.cov"))["parameters"], part["parameters"])
+        self.assertEqual(without_times(self.json_of(*self.command(*out, "--resume"))), whole)
+        # without a checkpoint, the model is where to go on from
+        status, text, log = self.stopped_at(3, signal.SIGTERM, "--out", self.path("part.cov"))
+        self.assertEqual(status, 1)
+        self.assertIn("--from", log)
+
+    def test_checkpoints_of_something_else_are_refused(self):
+        state = self.path("state.ckpt")
+        self.json_of(*self.command("--checkpoint", state, iterations=3))
+        self.refused(*self.command("--resume"), says=["--checkpoint"])
+        self.refused(*self.command("--seed", "1", "--checkpoint", state, "--resume"), says=["another fit"])
+        self.refused(*self.command("--checkpoint", state, "--out", state), says=["same file"])
+        self.refused("show", state, status=1, says=["checkpoint"])
+        model = self.path("m.cov")
+        self.json_of(*self.command("--out", model, iterations=0))
+        self.refused(*self.command("--checkpoint", model, "--resume"), status=1, says=["no checkpoint"])
+        run = covary(*self.command("--checkpoint", self.path("new.ckpt"), "--resume", iterations=2))
+        self.assertEqual(run.returncode, 0)
+        self.assertIn("no checkpoint yet", run.stderr)
+
+
+class Compare(CommandLine):
+    def test_a_clear_case_and_the_sum_of_probabilities(self):
+        result = self.json_of("compare", self.path("train.csv"), "--target", "y", "--kernel", "linear",
+                              "--kernel", "se", "--restarts", "1")
+        best, worst = result["models"]
+        self.assertEqual((best["kernel"], worst["kernel"]), ("se", "linear"))
+        self.assertEqual(result["best_by_nlpd"], "se")
+        self.assertEqual(result["best_by_evidence"], "se")
+        self.assertAlmostEqual(best["probability"] + worst["probability"], 1, delta=1e-12)
+        self.assertGreater(worst["nlpd_difference"], 2 * worst["nlpd_difference_standard_error"])
+        fit = self.json_of("fit", self.path("train.csv"), "--target", "y", "--kernel", "se", "--restarts", "1",
+                           "--folds", "5")
+        self.assertEqual(best["value"], fit["value"])
+        self.assertEqual(best["nlpd"], fit["cross_validation"]["nlpd"])
+
+    def test_what_cannot_be_told_apart_is_undecided(self):
+        args = ("compare", self.path("train.csv"), "--target", "y", "--kernel", "se", "--kernel", "se(ard)",
+                "--restarts", "1", "--folds", "3")
+        result = self.json_of(*args)
+        self.assertIsNone(result["best_by_nlpd"])
+        self.assertIsNone(result["best_by_evidence"])
+        self.assertEqual(set(result["undecided_by_nlpd"]), {"se", "se(ard)"})
+        self.assertIn("undecided between", covary(*args).stdout)
+
+    def test_wrong_calls(self):
+        train = self.path("train.csv")
+        self.refused("compare", train, "--target", "y", says=["--kernel"])
+        self.refused("compare", train, "--target", "y", "--kernel", "sse", says=["did you mean"])
+
+
+if __name__ == "__main__":
+    unittest.main()
