@@ -22,7 +22,9 @@ build: install-deps $(BUILD)/build.ninja
 demo: build
 	@scripts/demo.sh $(COVARY)
 
+# The Python package comes first: the tutorial, which is a test, uses it.
 test: build
+	COVARY=$(COVARY) JOBS=$(JOBS) scripts/test-python.sh
 	ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
 	$(MAKE) test-sanitize
 

@@ -18,6 +18,7 @@ from pathlib import Path
 LIMIT_RATIO, LIMIT_FROM = 1.25, 2000  # ours ≤ 1.25 × (dpotrf + dpotri) for N ≥ 2000
 PEER_RATIO, PEER_FROM = 3.0, 1000  # the fastest peer ≥ 3 × ours for N ≥ 1000
 MEMORY_N2 = 2.0  # peak memory ≤ 2 N² doubles, plus O(N·D)
+PREDICT_US = {"mean": 20, "mean and variance": 150}  # one row with a loaded exact model of N = 1000, hot
 TAPE_NS = 1000.0  # the tape's own cost for a small operation
 PEERS = {"scikit-learn": "scikit-learn", "gpy": "GPy", "gpflow": "GPflow", "gpytorch": "GPyTorch"}
 
@@ -167,6 +168,13 @@ def other_table(lines):
             rows.append([f"CSV of {x['mb']:.0f} MB, written", f"{number(x['write_mb_per_s'])} MB/s"])
         if x["case"] == "startup":
             rows.append([f"`{x['command']}`, start to end", f"{number(1e3 * x['seconds'])} ms"])
+        if x["case"] == "predict":
+            us, limit = 1e6 * x["seconds"], PREDICT_US[x["call"]]
+            rows.append([f"one row, loaded model of N = {x['n']}: {x['call']}",
+                         verdict(us, f"µs, at most {limit}", us <= limit)])
+        if x["case"] == "stream":
+            rows.append([f"`covary predict` of {x['rows']} rows, N = 200: time, peak memory",
+                         f"{number(x['seconds'])} s, {number(x['peak_memory_mb'])} MB"])
     return table(["other", "measured"], rows)
 
 

@@ -6,7 +6,7 @@ target_compile_options(covary_flags INTERFACE -Wall -Wextra -Wshadow -Wnon-virtu
   $<$<BOOL:${COVARY_WERROR}>:-Werror>)
 if(COVARY_SANITIZE)
   target_compile_options(covary_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all
-    -fno-omit-frame-pointer -O1 -g)
+    -fno-omit-frame-pointer -O1 -g -Wno-maybe-uninitialized)  # false alarms inside std::regex
   target_link_options(covary_flags INTERFACE -fsanitize=address,undefined)
 endif()
 

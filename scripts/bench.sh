@@ -16,7 +16,7 @@ if [ "${QUICK:-no}" = yes ]; then
   : "${SIZES:=500 1000}" "${ROUNDS:=1}"
   scaling_size=1000 csv_megabytes=5
   micro=(--benchmark_min_time=0.01)
-  export COVARY_BENCH_RUNS=2
+  export COVARY_BENCH_RUNS=2 COVARY_BENCH_ROWS="10000 100000"
 fi
 sizes=${SIZES:-$all_sizes} rounds=${ROUNDS:-5} peers=${PEERS:-yes}
 cores=$(nproc) load=$(cut -d ' ' -f 1 /proc/loadavg)
@@ -52,10 +52,12 @@ echo "== Autodiff, kernels, files, start-up"
 COVARY_NUM_THREADS=1 "$bin/autodiff_bench" "${micro[@]}" --benchmark_out="$results/autodiff.json" >"$results/autodiff.txt" 2>&1
 COVARY_NUM_THREADS=$cores "$bin/kernel_bench" "${micro[@]}" --benchmark_out="$results/kernels.json" >"$results/kernels.txt" 2>&1
 "$bin/csv_bench" "$build/benchmark.csv" "$csv_megabytes" >"$results/other.jsonl"
+"$bin/predict_bench" >>"$results/other.jsonl"
 if [ -x build/release/bin/covary ]; then
   python3 bench/startup.py build/release/bin/covary --version >>"$results/other.jsonl"
+  python3 bench/stream.py build/release/bin/covary "$build/stream" >>"$results/other.jsonl"
 else
-  echo "   no build/release/bin/covary: start-up is left out (make build makes it)"
+  echo "   no build/release/bin/covary: start-up and streaming are left out (make build makes it)"
 fi
 
 if [ "$peers" = yes ]; then

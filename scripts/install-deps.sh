@@ -3,7 +3,7 @@
 set -euo pipefail
 packages=(g++ make git python3 cmake ninja-build ccache pkg-config libeigen3-dev libopenblas-dev libfmt-dev
   zlib1g-dev nlohmann-json3-dev libcli11-dev libgtest-dev libbenchmark-dev
-  python3-dev python3-venv libgfortran-12-dev clang-format-14 clang-tidy-14
+  python3-dev python3-venv libgfortran-12-dev clang-format-14 clang-tidy-14 clang-14 libclang-rt-14-dev
   chromium)  # opens the reports in a test: 123 MB, a quarter of a minute
 missing=()
 for p in "${packages[@]}"; do

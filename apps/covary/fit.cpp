@@ -20,7 +20,7 @@ namespace {
 struct FitArguments {
   TrainingArguments training;
   std::string model = "exact", kernel = "se(ard)", from, out, checkpoint, standard_errors = "auto";
-  bool resume = false;
+  bool resume = false, without_outputs = false;
 };
 
 void check_arguments(const FitArguments& a) {
@@ -29,6 +29,8 @@ void check_arguments(const FitArguments& a) {
                                   a.model, did_you_mean(a.model, {"exact", "auto"})));
   if (a.resume && a.checkpoint.empty())
     throw InputError("--resume goes on from a checkpoint; name it with --checkpoint FILE");
+  if (a.without_outputs && a.out.empty())
+    throw InputError("--without-outputs is about the model file; name it with --out FILE");
   if (!a.out.empty() && a.out == a.checkpoint)
     throw InputError("--out and --checkpoint name the same file; give them different ones");
   check_folder(a.out);  // before the work, not after it
@@ -118,9 +120,9 @@ Outcome run_fit(const FitArguments& a, const Common& common) {
   saved.fit.input_names = d.inputs.names();
   saved.fit.output_names = d.output_names;
   for (const auto& w : saved.fit.summary.warnings) tell(common, "warning: " + w);
-  if (!a.out.empty()) save_model(a.out, saved);
-
   Outcome out{describe_json(saved), describe_text(saved), 0};
+  if (a.without_outputs) saved.fit = without_outputs(std::move(saved.fit));
+  if (!a.out.empty()) save_model(a.out, saved);
   out.object["file"] = a.out.empty() ? json(nullptr) : json(a.out);
   out.object["cost"] = cost;
   if (!from.is_null()) out.object["from"] = from;
@@ -158,6 +160,8 @@ void add_fit(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
   sub->add_option("--checkpoint", a->checkpoint, "File that keeps the state of training");
   sub->add_flag("--resume", a->resume, "Go on from the checkpoint");
   sub->add_option("--out", a->out, "Model file to write");
+  sub->add_flag("--without-outputs", a->without_outputs,
+                "Leave the training outputs out of the model file");
   sub->footer(
       "Example:\n  covary fit train.csv --target y --kernel 'se(ard) + linear' --out model.cov");
   add_common(*sub, verb->common);

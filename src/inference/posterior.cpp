@@ -28,28 +28,97 @@ void check_inputs(ConstRows X, Index dims) {
 }  // namespace
 
 ExactPosterior::ExactPosterior(ExactPosteriorParts parts) : parts_(std::move(parts)) {
-  const Matrix Y = parts_.Y;
-  for (Pattern& pattern : missing_patterns(Y)) {
-    Group g;
-    g.X = parts_.X(pattern.rows, Eigen::all);
-    const Index n = g.X.rows();
-    Matrix K(n, n);
-    Jitter jitter{parts_.jitter};
-    cholesky_in_place(
-        K,
-        [&] {
-          gram_lower(parts_.kernel.node(), parts_.theta.data(), g.X, K);
-          K.diagonal().array() += parts_.noise_variance;
-          if (parts_.point_noise.size()) K.diagonal() += parts_.point_noise(pattern.rows);
-        },
-        jitter, "the covariance of y");
-    K.triangularView<Eigen::StrictlyUpper>().setZero();
-    g.factor = {std::move(K), jitter.added};
-    jitter_ = std::max(jitter_, jitter.added);
-    g.alpha = g.factor.solve(residual(pattern));
+  Index formed = parts_.X.rows();  // at once; the rest was appended
+  for (const Index m : parts_.appended) formed -= m;
+  for (Pattern& pattern : missing_patterns(Matrix(has_outputs() ? parts_.Y : parts_.alpha))) {
+    const auto& rows = pattern.rows;
+    auto from = std::lower_bound(rows.begin(), rows.end(), formed);
+    if (from == rows.begin())
+      throw InputError(fmt::format("output column {} has no observed value before further rows",
+                                   pattern.columns.front()));
+    Group g{{}, parts_.X(rows, Eigen::all), factor_of({rows.begin(), from}), {}};
+    Index stop = formed;
+    for (const Index m : parts_.appended) {
+      const auto to = std::lower_bound(from, rows.end(), stop += m);
+      g.factor = extended(g.factor, {rows.begin(), from}, {from, to});
+      from = to;
+    }
     g.pattern = std::move(pattern);
     groups_.push_back(std::move(g));
   }
+  finish();
+}
+
+ExactPosterior::ExactPosterior(ExactPosteriorParts parts, const std::vector<Group>& before,
+                               std::vector<Pattern> patterns)
+    : parts_(std::move(parts)) {
+  for (std::size_t i = 0; i < patterns.size(); ++i) {
+    const auto& rows = patterns[i].rows;
+    const auto from = rows.begin() + before[i].factor.size();
+    Group g{{},
+            parts_.X(rows, Eigen::all),
+            extended(before[i].factor, {rows.begin(), from}, {from, rows.end()}),
+            {}};
+    g.pattern = std::move(patterns[i]);
+    groups_.push_back(std::move(g));
+  }
+  finish();
+}
+
+// Of K + Σ at these rows.
+Cholesky ExactPosterior::factor_of(const std::vector<Index>& rows) const {
+  const RowMatrix X = parts_.X(rows, Eigen::all);
+  Matrix K(X.rows(), X.rows());
+  Jitter jitter{parts_.jitter};
+  cholesky_in_place(
+      K,
+      [&] {
+        gram_lower(parts_.kernel.node(), parts_.theta.data(), X, K);
+        K.diagonal().array() += parts_.noise_variance;
+        if (parts_.point_noise.size()) K.diagonal() += parts_.point_noise(rows);
+      },
+      jitter, "the covariance of y");
+  K.triangularView<Eigen::StrictlyUpper>().setZero();
+  return {std::move(K), jitter.added};
+}
+
+// The factor of these rows, with the fresh ones below them.
+Cholesky ExactPosterior::extended(const Cholesky& factor, const std::vector<Index>& rows,
+                                  const std::vector<Index>& fresh) const {
+  if (fresh.empty()) return factor;
+  const RowMatrix X = parts_.X(rows, Eigen::all), Xnew = parts_.X(fresh, Eigen::all);
+  Matrix corner = gram(parts_.kernel, parts_.theta, Xnew);
+  corner.diagonal().array() += parts_.noise_variance;
+  if (parts_.point_noise.size()) corner.diagonal() += parts_.point_noise(fresh);
+  Jitter jitter;
+  return append_rows(factor, cross(parts_.kernel, parts_.theta, Xnew, X), corner, jitter,
+                     "the covariance of y with the new rows");
+}
+
+void ExactPosterior::finish() {
+  for (Group& g : groups_) {
+    jitter_ = std::max(jitter_, g.factor.jitter);
+    g.alpha = has_outputs() ? g.factor.solve(residual(g.pattern))
+                            : Matrix(parts_.alpha(g.pattern.rows, g.pattern.columns));
+  }
+}
+
+ExactPosterior without_outputs(ExactPosterior posterior) {
+  ExactPosteriorParts& parts = posterior.parts_;
+  if (!posterior.has_outputs()) return posterior;
+  RowMatrix alpha = RowMatrix::Constant(parts.Y.rows(), parts.Y.cols(), std::nan(""));
+  for (const auto& g : posterior.groups_) alpha(g.pattern.rows, g.pattern.columns) = g.alpha;
+  parts.alpha = std::move(alpha);
+  parts.Y.resize(0, 0);
+  return posterior;
+}
+
+const RowMatrix& ExactPosterior::training_outputs() const {
+  if (!has_outputs())
+    throw InputError(
+        "the model was saved without its training outputs, which this needs; it predicts, but the "
+        "evidence, leave-one-out checks, reports and further rows take a model saved with them");
+  return parts_.Y;
 }
 
 Matrix ExactPosterior::mean_at(ConstRows X) const {
@@ -60,7 +129,7 @@ Matrix ExactPosterior::mean_at(ConstRows X) const {
 Matrix ExactPosterior::residual(const Pattern& pattern) const {
   const RowMatrix X = parts_.X(pattern.rows, Eigen::all);
   const Matrix m = mean_at(X);
-  return parts_.Y(pattern.rows, pattern.columns) - m(Eigen::all, pattern.columns);
+  return training_outputs()(pattern.rows, pattern.columns) - m(Eigen::all, pattern.columns);
 }
 
 const ExactPosterior::Group& ExactPosterior::group_of(Index output) const {
@@ -69,6 +138,21 @@ const ExactPosterior::Group& ExactPosterior::group_of(Index output) const {
   for (const Group& g : groups_)
     if (std::count(g.pattern.columns.begin(), g.pattern.columns.end(), output)) return g;
   throw InputError("unreachable: every output has a group");
+}
+
+RowMatrix ExactPosterior::predict_mean(ConstRows X) const {
+  check_inputs(X, dims());
+  RowMatrix out = mean_at(X);
+  for (Index first = 0; first < X.rows(); first += block) {
+    const Index size = std::min(block, X.rows() - first);
+    for (const Group& g : groups_) {
+      const Matrix K = cross(parts_.kernel, parts_.theta, g.X, X.middleRows(first, size));
+      const Matrix mean = product(K, g.alpha, Op::transpose);
+      for (std::size_t c = 0; c < g.pattern.columns.size(); ++c)
+        out.col(g.pattern.columns[c]).segment(first, size) += mean.col(static_cast<Index>(c));
+    }
+  }
+  return out;
 }
 
 Prediction ExactPosterior::predict(ConstRows X) const {
@@ -181,6 +265,7 @@ Vector ExactPosterior::one_step_log_densities(Index output) const {
 }
 
 LeaveOneOut ExactPosterior::leave_one_out() const {
+  const RowMatrix& Y = training_outputs();
   const Index N = parts_.X.rows(), P = outputs();
   LeaveOneOut out{RowMatrix::Constant(N, P, std::nan("")), RowMatrix::Constant(N, P, std::nan("")),
                   0.0};
@@ -191,7 +276,7 @@ LeaveOneOut ExactPosterior::leave_one_out() const {
         const Index n = g.pattern.rows[static_cast<std::size_t>(i)], p = g.pattern.columns[c];
         const double variance = 1.0 / precision(i),
                      error = g.alpha(i, static_cast<Index>(c)) * variance;
-        out.mean(n, p) = parts_.Y(n, p) - error;
+        out.mean(n, p) = Y(n, p) - error;
         out.variance(n, p) = variance;
         out.log_density -= 0.5 * (error * error / variance + std::log(variance) + log_2pi);
       }
@@ -200,6 +285,7 @@ LeaveOneOut ExactPosterior::leave_one_out() const {
 }
 
 ExactPosterior ExactPosterior::with(ConstRows X, ConstRows Y, ConstVector point_noise) const {
+  static_cast<void>(training_outputs());  // refuses where there are none
   check_inputs(X, dims());
   const Index m = X.rows();
   if (Y.rows() != m || Y.cols() != outputs())
@@ -219,33 +305,17 @@ ExactPosterior ExactPosterior::with(ConstRows X, ConstRows Y, ConstVector point_
     parts.point_noise.conservativeResize(N + m);
     parts.point_noise.tail(m) = point_noise;
   }
-  const auto patterns = missing_patterns(Matrix(parts.Y));
+  auto patterns = missing_patterns(Matrix(parts.Y));
   const bool same_groups =
       patterns.size() == groups_.size() &&
       std::equal(patterns.begin(), patterns.end(), groups_.begin(),
                  [](const Pattern& a, const Group& b) { return a.columns == b.pattern.columns; });
-  if (!same_groups) return ExactPosterior(std::move(parts));
-
-  std::vector<Group> groups;
-  double top = 0.0;
-  for (std::size_t i = 0; i < patterns.size(); ++i) {
-    const Group& old = groups_[i];
-    const auto before = static_cast<std::ptrdiff_t>(old.pattern.rows.size());
-    const std::vector<Index> fresh(patterns[i].rows.begin() + before, patterns[i].rows.end());
-    Group g{patterns[i], parts.X(patterns[i].rows, Eigen::all), {}, {}};
-    const RowMatrix Xnew = parts.X(fresh, Eigen::all);
-    Matrix corner = gram(parts.kernel, parts.theta, Xnew);
-    corner.diagonal().array() += parts.noise_variance;
-    if (parts.point_noise.size()) corner.diagonal() += parts.point_noise(fresh);
-    Jitter jitter;
-    g.factor = append_rows(old.factor, cross(parts.kernel, parts.theta, Xnew, old.X), corner,
-                           jitter, "the covariance of y with the new rows");
-    top = std::max(top, g.factor.jitter);
-    groups.push_back(std::move(g));
+  if (!same_groups) {
+    parts.appended.clear();
+    return ExactPosterior(std::move(parts));
   }
-  ExactPosterior out(std::move(parts), std::move(groups), top);
-  for (Group& g : out.groups_) g.alpha = g.factor.solve(out.residual(g.pattern));
-  return out;
+  parts.appended.push_back(m);
+  return ExactPosterior(std::move(parts), groups_, std::move(patterns));
 }
 
 }  // namespace covary

@@ -12,8 +12,9 @@
 namespace covary {
 namespace {
 
-constexpr Index width = 64;   // a tile of 64² doubles and its companions stay in the second-level cache
-constexpr Index lanes = 16;   // fixed number of accumulators, whatever the number of threads
+constexpr Index width =
+    64;  // a tile of 64² doubles and its companions stay in the second-level cache
+constexpr Index lanes = 16;  // fixed number of accumulators, whatever the number of threads
 
 RowBlock rows(ConstRows X, Index first, Index n) {
   return {X.data() + first * X.outerStride(), n, X.cols(), X.outerStride(), first};
@@ -61,7 +62,9 @@ Matrix cross(const Kernel& k, ConstVector theta, ConstRows X, ConstRows Z) {
   check_theta(k, theta, X.cols());
   check_columns(X, Z);
   Matrix K(X.rows(), Z.rows());
-  const Tiles r(X.rows(), width), c(Z.rows(), width);
+  // Few columns get tall tiles: a prediction at one row is one task, and no thread is woken for it.
+  const Index height = std::max(width, width * width / std::max<Index>(1, Z.rows()));
+  const Tiles r(X.rows(), height), c(Z.rows(), width);
   parallel_for(r.count() * c.count(), [&](Index t) {
     const Index i = t % r.count(), j = t / r.count(), ni = r.size(i), nj = c.size(j);
     Scratch tile(ni * nj);

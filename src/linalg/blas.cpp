@@ -16,8 +16,9 @@ int narrow(Index n) { return static_cast<int>(n); }
 // BLAS refuses a leading dimension of zero even for empty matrices.
 int leading(Index stride) { return narrow(std::max<Index>(1, stride)); }
 
-// Work below this is done in place: waking a thread costs more.
-bool small(double flops) { return flops < 2e6; }
+// Work below this is done in one call: waking a thread costs more. So is work inside a task, where
+// there is nobody to share it with.
+bool whole(double flops) { return flops < 2e6 || inside_parallel(); }
 
 }  // namespace
 
@@ -41,7 +42,7 @@ void gemm(double alpha, ConstMatrix A, Op opA, ConstMatrix B, Op opB, double bet
         opB == Op::none ? B.data() + j * B.outerStride() : B.data() + j, leading(B.outerStride()),
         beta, C.data() + i + j * C.outerStride(), leading(C.outerStride()));
   };
-  if (small(2.0 * m * n * k)) return tile(0, m, 0, n);
+  if (whole(2.0 * m * n * k)) return tile(0, m, 0, n);
   const Tiles rows(m), cols(n);
   parallel_for(rows.count() * cols.count(), [&](Index t) {
     const Index i = t % rows.count(), j = t / rows.count();
@@ -76,7 +77,7 @@ void syrk(double alpha, ConstMatrix A, Op opA, double beta, MatrixOut C) {
                 leading(A.outerStride()), beta, C.data() + i + i * C.outerStride(),
                 leading(C.outerStride()));
   };
-  if (small(1.0 * n * n * k)) return diagonal(0, n);
+  if (whole(1.0 * n * n * k)) return diagonal(0, n);
   const Tiles tiles(n);
   const Op opB = opA == Op::none ? Op::transpose : Op::none;
   parallel_for(tiles.lower_count(), [&](Index t) {
@@ -101,7 +102,7 @@ void solve_lower(ConstMatrix L, MatrixOut B, Op op) {
                 narrow(nj), 1.0, L.data(), leading(L.outerStride()), B.data() + j * B.outerStride(),
                 leading(B.outerStride()));
   };
-  if (small(1.0 * B.rows() * B.size())) return strip(0, B.cols());
+  if (whole(1.0 * B.rows() * B.size())) return strip(0, B.cols());
   const Tiles cols = Tiles::strips(B.cols());
   parallel_for(cols.count(), [&](Index j) { strip(cols.begin(j), cols.size(j)); });
 }
@@ -114,7 +115,7 @@ void solve_lower_right(ConstMatrix L, MatrixOut B, Op op, double alpha) {
                 narrow(B.cols()), alpha, L.data(), leading(L.outerStride()), B.data() + i,
                 leading(B.outerStride()));
   };
-  if (small(1.0 * B.cols() * B.size())) return strip(0, B.rows());
+  if (whole(1.0 * B.cols() * B.size())) return strip(0, B.rows());
   const Tiles rows = Tiles::strips(B.rows());
   parallel_for(rows.count(), [&](Index i) { strip(rows.begin(i), rows.size(i)); });
 }
@@ -127,7 +128,7 @@ void multiply_lower(ConstMatrix L, MatrixOut B, Op op) {
                 narrow(nj), 1.0, L.data(), leading(L.outerStride()), B.data() + j * B.outerStride(),
                 leading(B.outerStride()));
   };
-  if (small(1.0 * B.rows() * B.size())) return strip(0, B.cols());
+  if (whole(1.0 * B.rows() * B.size())) return strip(0, B.cols());
   const Tiles cols = Tiles::strips(B.cols());
   parallel_for(cols.count(), [&](Index j) { strip(cols.begin(j), cols.size(j)); });
 }

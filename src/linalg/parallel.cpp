@@ -12,6 +12,7 @@
 #include <mutex>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "covary/error.hpp"
@@ -20,6 +21,12 @@ namespace covary {
 namespace {
 
 thread_local bool inside_task = false;
+
+// A body knows that it is one, also where it runs on the caller's thread.
+struct InsideTask {
+  bool before = std::exchange(inside_task, true);
+  ~InsideTask() { inside_task = before; }
+};
 
 // One parallel_for: workers draw indices from a shared counter.
 struct Job {
@@ -31,7 +38,7 @@ struct Job {
   std::exception_ptr failure;
 
   void work() {
-    inside_task = true;
+    const InsideTask mark;
     for (Index i = next.fetch_add(1); i < n; i = next.fetch_add(1)) {
       try {
         (*body)(i);
@@ -44,7 +51,6 @@ struct Job {
         next.store(n);
       }
     }
-    inside_task = false;
   }
 };
 
@@ -144,6 +150,8 @@ const bool blas_is_serial = (State::instance(), true);
 
 }  // namespace
 
+bool inside_parallel() { return inside_task; }
+
 int threads() { return State::instance().wanted; }
 
 void set_threads(int n) {
@@ -157,7 +165,12 @@ void parallel_for(Index n, const std::function<void(Index)>& body) {
   State& state = State::instance();
   const int wanted = state.wanted;
   std::unique_lock region(state.mutex, std::defer_lock);
-  if (n <= 1 || wanted == 1 || inside_task || !region.try_lock()) {
+  if (n <= 1) {
+    if (n == 1) body(0);
+    return;
+  }
+  if (wanted == 1 || inside_task || !region.try_lock()) {
+    const InsideTask mark;
     for (Index i = 0; i < n; ++i) body(i);
     return;
   }

@@ -23,6 +23,10 @@ Prediction RegressionFit::predict(ConstRows X) const {
           output_scaling.undo_variance(p.variance_y)};
 }
 
+RowMatrix RegressionFit::predict_mean(ConstRows X) const {
+  return output_scaling.undo(posterior.predict_mean(scaled_inputs(*this, X)));
+}
+
 Matrix RegressionFit::covariance(ConstRows X, Index output) const {
   Matrix C = posterior.covariance(scaled_inputs(*this, X), output);
   return C * (output_scaling.scale(output) * output_scaling.scale(output));
@@ -69,6 +73,11 @@ std::vector<FunctionDraw> RegressionFit::sample_functions(Index draws, std::uint
       return undo.undo(draw(in.apply(X)));
     });
   return out;
+}
+
+RegressionFit without_outputs(RegressionFit fit) {
+  fit.posterior = without_outputs(std::move(fit.posterior));
+  return fit;
 }
 
 RegressionFit RegressionFit::with(ConstRows X, ConstRows Y, ConstVector point_noise) const {

@@ -1,6 +1,7 @@
 #include "covary/storage/model_file.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -132,6 +133,37 @@ Scaling get_scaling(const Container& c, const std::string& name, Index size) {
   return s;
 }
 
+// A small file can name many rows, and the factor takes their square. Asking for more than there is
+// may end the process instead of failing, so it is not tried.
+void check_size(const Container& c, Index rows, Index dims, Index outputs) {
+  if (rows == 0 || dims == 0 || outputs == 0)
+    throw FileError(
+        fmt::format("{} holds a model of {} rows, {} inputs and {} outputs: no rows or "
+                    "no columns",
+                    c.source, rows, dims, outputs));
+  const double n = static_cast<double>(rows), bytes = 8.0 * n * n,
+               memory = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) *
+                        static_cast<double>(::sysconf(_SC_PAGESIZE));
+  if (bytes > memory)
+    throw FileError(
+        fmt::format("{} holds an exact model of {} rows, whose factor takes {:.3g} GB: more than "
+                    "the memory of this machine, {:.3g} GB",
+                    c.source, rows, bytes / 1e9, memory / 1e9));
+}
+
+// How many rows each update added: they are the last ones, and the first rows stay.
+std::vector<Index> appended_rows(const Container& c, Index rows) {
+  std::vector<Index> out;
+  for (const std::int64_t m : c.integers("appended")) {
+    if (m < 1 || m >= rows)
+      throw FileError(
+          fmt::format("{}: an update cannot have added {} of {} rows", c.source, m, rows));
+    rows -= m;
+    out.push_back(m);
+  }
+  return out;
+}
+
 SavedModel from_container(const Container& c) {
   const json j = json::parse(c.metadata);
   if (j.at("model") != "exact")
@@ -143,8 +175,11 @@ SavedModel from_container(const Container& c) {
   parts.noise_variance = c.vector("noise_variance", 1)(0);
   parts.jitter = c.vector("jitter", 1)(0);
   parts.X = c.rows("X");
-  parts.Y = c.rows("Y", parts.X.rows());
-  const Index D = parts.X.cols(), P = parts.Y.cols();
+  const bool outputs = !c.has("alpha");
+  (outputs ? parts.Y : parts.alpha) = c.rows(outputs ? "Y" : "alpha", parts.X.rows());
+  const Index D = parts.X.cols(), P = (outputs ? parts.Y : parts.alpha).cols();
+  check_size(c, parts.X.rows(), D, P);
+  if (c.has("appended")) parts.appended = appended_rows(c, parts.X.rows());
   parts.kernel.node().check(D);
   parts.theta = c.vector("theta", parts.kernel.parameter_count(D));
   if (parts.mean.is_zero())
@@ -172,18 +207,22 @@ SavedModel from_container(const Container& c) {
   return out;
 }
 
-}  // namespace
-
-void save_model(const std::string& path, const SavedModel& model) {
+Container to_container(const SavedModel& model) {
   const RegressionFit& fit = model.fit;
   const ExactPosteriorParts& parts = fit.posterior.parts();
   Container c;
   c.put_rows("X", parts.X);
-  c.put_rows("Y", parts.Y);
+  if (fit.posterior.has_outputs())
+    c.put_rows("Y", parts.Y);
+  else
+    c.put_rows("alpha", parts.alpha);
+  if (!parts.appended.empty())
+    c.put_integers("appended",
+                   std::vector<std::int64_t>(parts.appended.begin(), parts.appended.end()));
   c.put_vector("theta", parts.theta);
   if (!parts.mean.is_zero()) c.put_matrix("mean_weights", parts.mean_weights);
   c.put_vector("noise_variance", Vector::Constant(1, parts.noise_variance));
-  c.put_vector("jitter", Vector::Constant(1, fit.posterior.jitter()));
+  c.put_vector("jitter", Vector::Constant(1, parts.jitter));
   if (parts.point_noise.size()) c.put_vector("point_noise", parts.point_noise);
   if (fit.standard_errors.size()) c.put_vector("standard_errors", fit.standard_errors);
   put_scaling(c, "inputs", fit.input_scaling);
@@ -203,20 +242,38 @@ void save_model(const std::string& path, const SavedModel& model) {
                     {"input_names", fit.input_names},
                     {"output_names", fit.output_names}}
                    .dump();
-  write_container(path, c);
+  return c;
 }
 
-SavedModel load_model(const std::string& path) {
-  const Container c = read_container(path);
+// Whatever is wrong with a container that was read is the fault of its source.
+SavedModel checked_from_container(const Container& c) {
   try {
     return from_container(c);
   } catch (const FileError&) {
     throw;
   } catch (const Error& e) {
-    throw FileError(fmt::format("{} is no usable model: {}", path, e.what()));
+    throw FileError(fmt::format("{} is no usable model: {}", c.source, e.what()));
   } catch (const json::exception& e) {
-    throw FileError(fmt::format("{} is no usable model: {}", path, e.what()));
+    throw FileError(fmt::format("{} is no usable model: {}", c.source, e.what()));
   }
+}
+
+}  // namespace
+
+void save_model(const std::string& path, const SavedModel& model) {
+  write_container(path, to_container(model));
+}
+
+SavedModel load_model(const std::string& path) {
+  return checked_from_container(read_container(path));
+}
+
+std::vector<std::byte> save_model_bytes(const SavedModel& model) {
+  return serialise_container(to_container(model));
+}
+
+SavedModel load_model_bytes(std::span<const std::byte> bytes) {
+  return checked_from_container(parse_container(bytes));
 }
 
 }  // namespace covary

@@ -1,13 +1,8 @@
 // libFuzzer target over the model file. What is accepted must survive writing and reading again;
 // what is refused must be refused by a FileError. Checksums are not compared in this build (see
 // seal.hpp): otherwise no changed input would get further.
-//
-//   clang++ -std=c++20 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
-//     -Iinclude -Isrc -I/usr/include/eigen3 tests/fuzz/storage_fuzz.cpp src/storage/*.cpp -lfmt \
-//     -o storage_fuzz
-//   ./storage_fuzz -max_total_time=60 -max_len=4096 -rss_limit_mb=512 -malloc_limit_mb=64 CORPUS
-//
-// The corpus may be an empty directory: the seeds below are offered through the mutator.
+// tests/fuzz/run.sh builds and runs it. The corpus may be an empty directory: the seeds below are
+// offered through the mutator.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <functional>
 
 #include "covary/data/generators.hpp"
 #include "covary/error.hpp"
@@ -69,6 +70,99 @@ TEST_F(ModelFile, KeepsTheLevelsOfTextColumns) {
   m.inputs.columns[3].levels = {"blue", "green", "red"};
   save_model(path(), m);
   EXPECT_EQ(load_model(path()).inputs.columns[3].levels, m.inputs.columns[3].levels);
+}
+
+// An update extends the factor, whose bits differ from those of one formed at once: the file keeps
+// how it came about.
+TEST_F(ModelFile, RoundTripAfterUpdatesGivesTheSameBits) {
+  SavedModel m = rich_model();
+  const RowMatrix X = friedman_data(30, 2, 6).X;
+  for (const Index n : {7, 1}) {
+    const auto more = friedman_data(n, static_cast<std::uint64_t>(10 + n), 6);
+    RowMatrix Y(n, 2);
+    Y << more.y, more.f;
+    if (n > 1) Y(2, 0) = Y(4, 1) = std::nan("");
+    m.fit = m.fit.with(more.X, Y, Vector::Constant(n, 0.05));
+  }
+  EXPECT_EQ(m.fit.posterior.parts().appended, (std::vector<Index>{7, 1}));
+  for (const bool outputs : {true, false}) {
+    if (!outputs) m.fit = without_outputs(m.fit);
+    save_model(path(), m);
+    const SavedModel after = load_model(path());
+    const Prediction p = m.fit.predict(X), q = after.fit.predict(X);
+    EXPECT_EQ(p.mean, q.mean);
+    EXPECT_EQ(p.variance_f, q.variance_f);
+    EXPECT_EQ(p.mean, after.fit.predict_mean(X));
+    if (outputs) {
+      EXPECT_EQ(m.fit.posterior.log_evidence(), after.fit.posterior.log_evidence());
+    }
+  }
+}
+
+// Where the covariance needs jitter, each pattern of missing outputs its own.
+TEST_F(ModelFile, RoundTripWithJitterGivesTheSameBits) {
+  RowMatrix X(12, 1), Y(12, 2);
+  for (Index i = 0; i < 12; ++i) X(i, 0) = 0.1 * static_cast<double>(i / 2);  // each row twice
+  Y.setOnes();
+  for (Index i = 0; i < 12; i += 2) Y(i, 1) = std::nan("");
+  ExactPosteriorParts parts;
+  parts.kernel = "se";
+  parts.theta = Vector::Ones(2);
+  parts.X = X;
+  parts.Y = Y;
+  SavedModel m{Regression(X, Y).fit(), {}};
+  m.fit.posterior = ExactPosterior(parts);
+  ASSERT_GT(m.fit.posterior.jitter(), 0.0);
+  m.inputs.columns = {{"x", {}}};
+  m.fit.input_names = {"x"};
+  m.fit.output_names = {"y", "z"};
+  save_model(path(), m);
+  const SavedModel after = load_model(path());
+  const RowMatrix at = RowMatrix::Random(9, 1);
+  EXPECT_EQ(m.fit.predict(at).mean, after.fit.predict(at).mean);
+  EXPECT_EQ(m.fit.predict(at).variance_f, after.fit.predict(at).variance_f);
+  EXPECT_EQ(m.fit.posterior.jitter(), after.fit.posterior.jitter());
+}
+
+TEST_F(ModelFile, WithoutOutputsItPredictsTheSameBits) {
+  const SavedModel with = rich_model();
+  SavedModel without{without_outputs(with.fit), with.inputs};
+  save_model(path(), without);
+  EXPECT_FALSE(read_container(path()).has("Y"));
+  const SavedModel after = load_model(path());
+  EXPECT_FALSE(after.fit.posterior.has_outputs());
+  const RowMatrix X = friedman_data(30, 2, 6).X;
+  const Prediction p = with.fit.predict(X), q = after.fit.predict(X);
+  EXPECT_EQ(p.mean, q.mean);
+  EXPECT_EQ(p.variance_f, q.variance_f);
+  EXPECT_EQ(p.variance_y, q.variance_y);
+  EXPECT_EQ(with.fit.covariance(X, 1), after.fit.covariance(X, 1));
+  EXPECT_EQ(with.fit.gradient(X).mean, after.fit.gradient(X).mean);
+  EXPECT_EQ(with.fit.components(X)[1].mean, after.fit.components(X)[1].mean);
+  EXPECT_EQ(with.fit.sample(X, 2, 1), after.fit.sample(X, 2, 1));
+  EXPECT_EQ(with.fit.log_marginal_likelihood, after.fit.log_marginal_likelihood);
+  EXPECT_EQ(with.fit.parameters.table(), after.fit.parameters.table());
+  // and once more
+  EXPECT_EQ(save_model_bytes(after), save_model_bytes({without_outputs(after.fit), after.inputs}));
+}
+
+TEST_F(ModelFile, WithoutOutputsWhatNeedsThemIsRefused) {
+  const SavedModel m = rich_model();
+  const RegressionFit fit = without_outputs(m.fit);
+  const auto refused = [](const std::function<void()>& call) {
+    try {
+      call();
+      ADD_FAILURE() << "accepted";
+    } catch (const InputError& e) {
+      EXPECT_NE(std::string(e.what()).find("without its training outputs"), std::string::npos);
+    }
+  };
+  refused([&] { fit.leave_one_out(); });
+  refused([&] { fit.posterior.log_evidence(); });
+  refused([&] { fit.posterior.one_step_log_densities(); });
+  refused([&] { fit.posterior.training_outputs(); });
+  refused([&] { fit.sample_functions(1, 1); });
+  refused([&] { fit.with(RowMatrix::Zero(1, 6), RowMatrix::Zero(1, 2), Vector::Ones(1)); });
 }
 
 // A well-formed container whose content makes no sense is refused, never a crash.

@@ -47,9 +47,14 @@ struct ExactPosteriorParts {
   Matrix mean_weights;  // basis × P
   double noise_variance = 0.0;
   Vector point_noise;   // N or empty
-  double jitter = 0.0;  // absolute, as training ended with
+  double jitter = 0.0;  // absolute, that was asked for; forming the factor adds what more it needs
   RowMatrix X;          // N×D
   RowMatrix Y;          // N×P, NaN where missing
+  // K⁻¹(Y − m), NaN where missing, in place of Y; else empty. It predicts as Y does.
+  RowMatrix alpha = {};  // N×P
+  // The last rows, as with() added them one call after the other: a factor that was extended has
+  // other bits than one formed at once.
+  std::vector<Index> appended = {};
 };
 
 // The posterior of exact regression: immutable and thread-safe.
@@ -58,12 +63,19 @@ class ExactPosterior {
   explicit ExactPosterior(ExactPosteriorParts parts);
 
   const ExactPosteriorParts& parts() const { return parts_; }
-  Index outputs() const { return parts_.Y.cols(); }
+  Index outputs() const { return has_outputs() ? parts_.Y.cols() : parts_.alpha.cols(); }
   Index dims() const { return parts_.X.cols(); }
   double jitter() const { return jitter_; }
 
+  // Without them (see without_outputs) what needs them is an InputError: the evidence,
+  // leave-one-out and one-step predictions, draws as functions, further rows.
+  bool has_outputs() const { return parts_.alpha.size() == 0; }
+  const RowMatrix& training_outputs() const;
+
   // In blocks: memory does not grow with the rows beyond the result.
   Prediction predict(ConstRows X) const;
+  // The mean alone, in O(N) a row.
+  RowMatrix predict_mean(ConstRows X) const;
   // Covariance of f at n rows for one output, white noise included.
   Matrix covariance(ConstRows X, Index output = 0) const;
   std::vector<ComponentPrediction> components(ConstRows X) const;
@@ -85,6 +97,9 @@ class ExactPosterior {
   // allows; otherwise it is formed anew.
   ExactPosterior with(ConstRows X, ConstRows Y, ConstVector point_noise = Vector()) const;
 
+  // The same posterior without the outputs it was trained on. Predictions keep their bits.
+  friend ExactPosterior without_outputs(ExactPosterior posterior);
+
  private:
   // Columns of Y with one pattern of missing rows share a factor.
   struct Group {
@@ -93,8 +108,14 @@ class ExactPosterior {
     Cholesky factor;  // of K + Σ
     Matrix alpha;     // K⁻¹(Y − m)
   };
-  ExactPosterior(ExactPosteriorParts parts, std::vector<Group> groups, double jitter)
-      : parts_(std::move(parts)), groups_(std::move(groups)), jitter_(jitter) {}
+  // Of parts that continue those of `before`, whose factors are extended; the patterns have the
+  // columns of its groups.
+  ExactPosterior(ExactPosteriorParts parts, const std::vector<Group>& before,
+                 std::vector<Pattern> patterns);
+  Cholesky factor_of(const std::vector<Index>& rows) const;
+  Cholesky extended(const Cholesky& factor, const std::vector<Index>& rows,
+                    const std::vector<Index>& fresh) const;
+  void finish();  // alpha and jitter, once the factors are there
   Matrix residual(const Pattern& pattern) const;
   const Group& group_of(Index output) const;
   Matrix mean_at(ConstRows X) const;  // n×P, the mean function

@@ -18,5 +18,7 @@ void set_threads(int n);
 // run serially. The exception of the lowest-numbered failing task that ran is rethrown. A process
 // that forks afterwards may use it in the child.
 void parallel_for(Index n, const std::function<void(Index)>& body);
+// True in the bodies of a parallel_for of two tasks or more, whatever the number of threads.
+bool inside_parallel();
 
 }  // namespace covary

@@ -59,6 +59,7 @@ struct RegressionFit {
 
   // All in the units of the data.
   Prediction predict(ConstRows X) const;
+  RowMatrix predict_mean(ConstRows X) const;  // alone, which is much quicker
   Matrix covariance(ConstRows X, Index output = 0) const;
   std::vector<ComponentPrediction> components(ConstRows X) const;
   PredictionGradient gradient(ConstRows X, Index output = 0) const;
@@ -69,6 +70,11 @@ struct RegressionFit {
   // Conditioned on further rows with the parameters as they are, in O(N²).
   RegressionFit with(ConstRows X, ConstRows Y, ConstVector point_noise = Vector()) const;
 };
+
+// The fit without the outputs it was trained on, to be given away without them in plain sight. It
+// predicts with the same bits; what needs the outputs is an InputError. It hides nothing:
+// whoever has the inputs and can predict can nearly tell the outputs.
+RegressionFit without_outputs(RegressionFit fit);
 
 // Exact regression y = m(x) + f(x) + noise with Gaussian noise, P outputs sharing one kernel.
 //

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "covary/data/inputs.hpp"
 #include "covary/models/regression.hpp"
@@ -16,5 +19,8 @@ struct SavedModel {
 // The model file of docs/model-file.md. Predictions before and after are the same bits.
 void save_model(const std::string& path, const SavedModel& model);
 SavedModel load_model(const std::string& path);
+// The same bytes in memory.
+std::vector<std::byte> save_model_bytes(const SavedModel& model);
+SavedModel load_model_bytes(std::span<const std::byte> bytes);
 
 }  // namespace covary

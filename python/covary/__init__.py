@@ -1,0 +1,64 @@
+"""Covary: Gaussian processes with a C++ core.
+
+Level one is scikit-learn's manner, level two mirrors the C++ library.
+
+>>> import numpy as np, covary as cv
+>>> X = np.linspace(0, 10, 50).reshape(-1, 1)
+>>> y = np.sin(X[:, 0])
+>>> model = cv.GPRegressor(kernel="matern52", random_state=0).fit(X, y)
+>>> mean, sd = model.predict(X[:3], return_std=True)
+>>> mean.shape, sd.shape
+((3,), (3,))
+>>> fit = cv.Regression(X, y, kernel=cv.Kernel("se") + "linear").fit(seed=0)
+>>> fit.predict_y(X[:3])[0].shape
+(3,)
+"""
+
+from typing import TYPE_CHECKING
+
+from ._core import (
+    CovaryError,
+    ExpressionError,
+    FileError,
+    Fit,
+    InputError,
+    Interrupted,
+    Kernel,
+    Mean,
+    NumericalError,
+    Parameters,
+    Regression,
+    Summary,
+    Unsupported,
+    __version__,
+    load,
+    set_threads,
+    threads,
+)
+
+if TYPE_CHECKING:
+    from . import plot as plot
+    from .estimators import GPRegressor as GPRegressor
+
+__all__ = [
+    "CovaryError", "ExpressionError", "FileError", "Fit", "GPRegressor", "InputError", "Interrupted",
+    "Kernel", "Mean", "NumericalError", "Parameters", "Regression", "Summary", "Unsupported",
+    "__version__", "load", "plot", "set_threads", "threads",
+]
+
+
+def __getattr__(name):
+    # scikit-learn and matplotlib are wanted only by those who ask for what needs them.
+    if name == "GPRegressor":
+        from .estimators import GPRegressor
+
+        return GPRegressor
+    if name == "plot":
+        import importlib
+
+        return importlib.import_module(".plot", __name__)
+    raise AttributeError(f"module 'covary' has no attribute '{name}'")
+
+
+def __dir__():
+    return sorted(__all__)

@@ -1,0 +1,153 @@
+"""Level one: estimators in the manner of scikit-learn."""
+
+from typing import Any, Optional, Union
+
+import numpy as np
+
+try:
+    from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+    from sklearn.utils import check_random_state
+    from sklearn.utils.validation import check_is_fitted, validate_data
+except ImportError as error:
+    raise ImportError(
+        f"GPRegressor needs scikit-learn 1.6 or newer ({error}): pip install 'covary[sklearn]'. "
+        "covary.Regression needs NumPy alone."
+    ) from error
+
+from ._core import Fit, Kernel, Mean, Regression
+
+__all__ = ["GPRegressor"]
+
+
+class GPRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
+    """Exact Gaussian-process regression with trained noise.
+
+    Parameters
+    ----------
+    kernel : str or Kernel, default "se(ard)"
+        A kernel expression such as ``"matern52(ard) + linear"``.
+    mean : str or Mean, default "zero"
+        ``"zero"`` (after scaling), ``"constant"``, ``"linear"`` or ``"poly(k)"``.
+    scale : {"columns", "global", "none", "auto"}, default "columns"
+        How inputs and outputs are scaled before the model sees them; predictions are scaled back.
+    restarts : int, default 0
+        Starts of the optimiser in all; 0 is three up to 1000 rows, else one.
+    max_iter : int, default 1000
+        Iterations of each start; 0 keeps the data-scaled starts.
+    random_state : int, RandomState instance or None, default None
+        Of the restarts. An integer is the seed of the command line.
+    verbose : bool, default False
+        Draw a progress bar: in a notebook, on a terminal, else as lines.
+
+    Attributes
+    ----------
+    fit_ : covary.Fit
+        The trained model, with everything of level two.
+    kernel_ : covary.Kernel
+    noise_variance_ : float or array of shape (n_targets,)
+        In the units of y squared.
+    log_marginal_likelihood_value_ : float
+        The evidence in the units of the data.
+    n_iter_ : int
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        When X was a table with column names.
+
+    Examples
+    --------
+    >>> import numpy as np, covary as cv
+    >>> X = np.linspace(0, 6, 30).reshape(-1, 1)
+    >>> gp = cv.GPRegressor(random_state=0).fit(X, np.sin(X[:, 0]))
+    >>> bool(gp.score(X, np.sin(X[:, 0])) > 0.999)
+    True
+    """
+
+    fit_: Fit
+
+    def __init__(self, kernel: Union[str, Kernel] = "se(ard)", mean: Union[str, Mean] = "zero",
+                 scale: str = "columns", restarts: int = 0, max_iter: int = 1000,
+                 random_state: Any = None, verbose: bool = False):
+        self.kernel = kernel
+        self.mean = mean
+        self.scale = scale
+        self.restarts = restarts
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any) -> "GPRegressor":
+        """Trains the kernel's parameters and the noise by maximum likelihood."""
+        output_names = _output_names(y)
+        X, y = validate_data(self, X, y, multi_output=True, y_numeric=True, dtype=np.float64,
+                             order="C")
+        names = getattr(self, "feature_names_in_", None)
+        model = Regression(X, y, kernel=self.kernel, mean=self.mean, scale=self.scale,
+                           input_names=None if names is None else list(names),
+                           output_names=output_names)
+        self.fit_ = model.fit(seed=_seed(self.random_state), restarts=self.restarts,
+                              max_iter=self.max_iter, progress=bool(self.verbose))
+        self.kernel_ = self.fit_.kernel
+        noise = self.fit_.noise_variance
+        self.noise_variance_ = float(noise[0]) if noise.size == 1 else noise
+        self.log_marginal_likelihood_value_ = self.fit_.log_marginal_likelihood
+        self.n_iter_ = self.fit_.summary.iterations
+        return self
+
+    def predict(self, X: Any, return_std: bool = False, return_cov: bool = False) -> Any:
+        """The mean of y and, on demand, its standard deviation or its joint covariance.
+
+        Both include the noise, as a prediction of y does; ``fit_.predict_f`` has the function alone.
+        With several targets the covariance is (n, n, n_targets). Always arrays, which is what
+        scikit-learn's own tools expect; ``predict_table`` has pandas.
+        """
+        if return_std and return_cov:
+            raise ValueError("ask for return_std or return_cov, not both")
+        X = self._inputs(X)
+        if return_std:
+            mean, variance = self.fit_.predict_y(X)
+            return mean, np.sqrt(variance)
+        mean = self.fit_.predict_mean(X)
+        return (mean, self._covariance_of_y(X)) if return_cov else mean
+
+    def predict_table(self, X: Any) -> Any:
+        """A pandas table with the index of X: mean, variance (of y), variance_f, lower and upper."""
+        table = self.fit_.predict_table(self._inputs(X))
+        return table.set_index(X.index) if hasattr(X, "index") and hasattr(X, "iloc") else table
+
+    def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> np.ndarray:
+        """Joint draws of y, noise included: (n, n_samples), or (n, n_targets, n_samples)."""
+        X = self._inputs(X)
+        seed = _seed(random_state)
+        draws = self.fit_.sample(X, draws=n_samples, seed=seed)
+        noise = np.random.default_rng(seed).standard_normal(draws.shape)
+        return np.moveaxis(draws + np.sqrt(self.noise_variance_) * noise, 0, -1)
+
+    def _inputs(self, X):
+        # What needs no conversion needs none of scikit-learn's checks, which cost more than a
+        # prediction at a single row.
+        if (hasattr(self, "fit_") and type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2
+                and X.flags.c_contiguous and len(X) and X.shape[1] == self.n_features_in_ and not
+                hasattr(self, "feature_names_in_") and np.isfinite(X).all()):
+            return X
+        check_is_fitted(self, "fit_")
+        return validate_data(self, X, reset=False, dtype=np.float64, order="C")
+
+    def _covariance_of_y(self, X):
+        noise = self.fit_.noise_variance
+        covariances = [self.fit_.covariance(X, output=p) for p in range(noise.size)]
+        for p, covariance in enumerate(covariances):
+            covariance[np.diag_indices_from(covariance)] += noise[p]
+        return covariances[0] if noise.size == 1 else np.stack(covariances, axis=-1)
+
+
+def _seed(random_state: Any) -> int:
+    if isinstance(random_state, (int, np.integer)):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+def _output_names(y: Any) -> Optional[list]:
+    if hasattr(y, "columns"):
+        return [str(name) for name in y.columns]
+    name = getattr(y, "name", None)
+    return None if name is None else [str(name)]

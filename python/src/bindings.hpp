@@ -1,0 +1,15 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace covary::python {
+
+// One function a file; module.cpp calls them in this order.
+void bind_errors(nanobind::module_& m);
+void bind_parameters(nanobind::module_& m);
+void bind_kernels(nanobind::module_& m);
+void bind_summary(nanobind::module_& m);
+void bind_fit(nanobind::module_& m);
+void bind_regression(nanobind::module_& m);
+
+}  // namespace covary::python

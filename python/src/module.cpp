@@ -1,0 +1,18 @@
+#include "bindings.hpp"
+#include "covary/linalg/parallel.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+NB_MODULE(_core, m) {
+  m.doc() = "The C++ core of Covary. Use it as `covary`.";
+  m.attr("__version__") = COVARY_VERSION;
+  covary::python::bind_errors(m);
+  covary::python::bind_parameters(m);
+  covary::python::bind_kernels(m);
+  covary::python::bind_summary(m);
+  covary::python::bind_fit(m);
+  covary::python::bind_regression(m);
+  m.def("threads", &covary::threads, "Threads that Covary uses.");
+  m.def("set_threads", &covary::set_threads, "n"_a, "Use n threads; 0 is all cores.");
+}

@@ -1,0 +1,178 @@
+#include "predictions.hpp"
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "arrays.hpp"
+#include "tables.hpp"
+#include "unlocked.hpp"
+
+namespace covary::python {
+namespace {
+
+using namespace nb::literals;
+
+using Moments = std::pair<nb::object, nb::object>;
+
+// What a call returns, as stubs say it; for a table it is pandas, which they do not know.
+#define COVARY_ARRAY "numpy.typing.NDArray[numpy.float64]"
+#define COVARY_MOMENTS "tuple[" COVARY_ARRAY ", " COVARY_ARRAY "]"
+
+// Rows predicted between two looks at Ctrl-C: some 1e10 flops. They are whole blocks of the core,
+// so that the parts have the same bits as one call.
+Index part_size(const SavedModel& m) {
+  constexpr double block = 512;
+  const auto N = static_cast<double>(m.fit.posterior.parts().X.rows());
+  return static_cast<Index>(block * std::floor(std::clamp(1e10 / (N * N * block), 1.0, 1e6)));
+}
+
+Prediction predict(const SavedModel& m, const ArrayLike& X) {
+  const Rows inputs = to_inputs(X, m.inputs);
+  const auto all = inputs.get();
+  const Index n = all.rows(), P = m.fit.posterior.outputs(), part = part_size(m);
+  if (n <= part) return unlocked([&] { return m.fit.predict(all); });
+  Prediction out{RowMatrix(n, P), RowMatrix(n, P), RowMatrix(n, P)};
+  for (Index first = 0; first < n; first += part) {
+    const Index rows = std::min(part, n - first);
+    const Prediction p = unlocked([&] { return m.fit.predict(all.middleRows(first, rows)); });
+    out.mean.middleRows(first, rows) = p.mean;
+    out.variance_f.middleRows(first, rows) = p.variance_f;
+    out.variance_y.middleRows(first, rows) = p.variance_y;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  }
+  return out;
+}
+
+nb::list components(const SavedModel& m, const ArrayLike& X) {
+  const Rows rows = to_inputs(X, m.inputs);
+  auto parts = unlocked([&] { return m.fit.components(rows.get()); });
+  nb::list out;
+  for (auto& part : parts)
+    out.append(nb::make_tuple(part.name, outputs_like(X, std::move(part.mean), m.fit.output_names),
+                              outputs_like(X, std::move(part.variance), m.fit.output_names)));
+  return out;
+}
+
+// The columns of `covary predict`, as a pandas table with the index of X.
+nb::object predict_table(const SavedModel& m, const ArrayLike& X) {
+  Prediction p = predict(m, X);
+  const Index P = p.mean.cols();
+  nb::dict columns;
+  for (Index k = 0; k < P; ++k) {
+    const std::string suffix = P == 1 ? "" : "_" + m.fit.output_names[static_cast<std::size_t>(k)];
+    const Vector half = 1.959963984540054 * p.variance_y.col(k).cwiseSqrt();  // Φ⁻¹(0.975)
+    const auto put = [&](const char* name, const Vector& v) {
+      columns[(name + suffix).c_str()] = to_numpy(Vector(v));
+    };
+    put("mean", p.mean.col(k));
+    put("variance", p.variance_y.col(k));
+    put("variance_f", p.variance_f.col(k));
+    put("lower", p.mean.col(k) - half);
+    put("upper", p.mean.col(k) + half);
+  }
+  const nb::object index = nb::hasattr(X, "iloc") ? nb::object(X.attr("index")) : nb::none();
+  return nb::module_::import_("pandas").attr("DataFrame")(columns, "index"_a = index);
+}
+
+SavedModel condition(const SavedModel& m, const ArrayLike& X, const ArrayLike& Y,
+                     const ArrayLike& noise) {
+  const Rows x = to_inputs(X, m.inputs), y = to_outputs(Y);
+  const Vector point_noise = to_vector(noise, "noise");
+  return unlocked([&] { return SavedModel{m.fit.with(x.get(), y.get(), point_noise), m.inputs}; });
+}
+
+}  // namespace
+
+void bind_predictions(nb::class_<SavedModel>& fit) {
+  fit.def(
+         "predict_f",
+         [](const SavedModel& m, const ArrayLike& X) -> Moments {
+           Prediction p = predict(m, X);
+           return {outputs_like(X, std::move(p.mean), m.fit.output_names),
+                   outputs_like(X, std::move(p.variance_f), m.fit.output_names)};
+         },
+         "X"_a,
+         "Mean and variance of the function at each row, in the units of the data. A pandas table "
+         "gives pandas.",
+         nb::sig("def predict_f(self, X: numpy.typing.ArrayLike) -> " COVARY_MOMENTS))
+      .def(
+          "predict_mean",
+          [](const SavedModel& m, const ArrayLike& X) {
+            const Rows rows = to_inputs(X, m.inputs);
+            return outputs_like(X, unlocked([&] { return m.fit.predict_mean(rows.get()); }),
+                                m.fit.output_names);
+          },
+          "X"_a, "The mean alone, which is much quicker.",
+          nb::sig("def predict_mean(self, X: numpy.typing.ArrayLike) -> " COVARY_ARRAY))
+      .def(
+          "predict_y",
+          [](const SavedModel& m, const ArrayLike& X) -> Moments {
+            Prediction p = predict(m, X);
+            return {outputs_like(X, std::move(p.mean), m.fit.output_names),
+                    outputs_like(X, std::move(p.variance_y), m.fit.output_names)};
+          },
+          "X"_a, "Mean and variance of a new observation at each row, noise included.",
+          nb::sig("def predict_y(self, X: numpy.typing.ArrayLike) -> " COVARY_MOMENTS))
+      .def("predict_table", predict_table, "X"_a,
+           "A pandas table: mean, variance (of y), variance_f, lower and upper (95 % of y).")
+      .def(
+          "covariance",
+          [](const SavedModel& m, const ArrayLike& X, Index output) {
+            const Rows rows = to_inputs(X, m.inputs);
+            return square_like(
+                X, unlocked([&] { return RowMatrix(m.fit.covariance(rows.get(), output)); }));
+          },
+          "X"_a, "output"_a = 0, "Joint covariance of the function at n rows: n×n.",
+          nb::sig("def covariance(self, X: numpy.typing.ArrayLike, output: int = 0) "
+                  "-> " COVARY_ARRAY))
+      .def("components", components, "X"_a,
+           "The posterior of each term of a sum: a list of (name, mean, variance).",
+           nb::sig("def components(self, X: numpy.typing.ArrayLike) "
+                   "-> list[tuple[str, " COVARY_ARRAY ", " COVARY_ARRAY "]]"))
+      .def(
+          "gradient",
+          [](const SavedModel& m, const ArrayLike& X, Index output) -> Moments {
+            const Rows rows = to_inputs(X, m.inputs);
+            auto g = unlocked([&] { return m.fit.gradient(rows.get(), output); });
+            const auto names = m.inputs.names();
+            return {columns_like(X, std::move(g.mean), names),
+                    columns_like(X, std::move(g.variance), names)};
+          },
+          "X"_a, "output"_a = 0,
+          "Derivatives of the mean and the variance of the function by the inputs: n×D each.",
+          nb::sig("def gradient(self, X: numpy.typing.ArrayLike, output: int = 0) "
+                  "-> " COVARY_MOMENTS))
+      .def(
+          "sample",
+          [](const SavedModel& m, const ArrayLike& X, Index draws, std::uint64_t seed) {
+            const Rows rows = to_inputs(X, m.inputs);
+            return draws_like(X, unlocked([&] { return m.fit.sample(rows.get(), draws, seed); }));
+          },
+          "X"_a, "draws"_a = 1, "seed"_a = 0,
+          "Joint draws of the function at the rows: draws×n, or draws×n×P.",
+          nb::sig("def sample(self, X: numpy.typing.ArrayLike, draws: int = 1, seed: int = 0) "
+                  "-> " COVARY_ARRAY))
+      .def(
+          "leave_one_out",
+          [](const SavedModel& m) {
+            auto loo = unlocked([&] { return m.fit.leave_one_out(); });
+            return nb::make_tuple(outputs_to_numpy(std::move(loo.mean)),
+                                  outputs_to_numpy(std::move(loo.variance)), loo.log_density);
+          },
+          "Mean and variance of each y given all the others, and the sum of log densities.",
+          nb::sig("def leave_one_out(self) -> tuple[" COVARY_ARRAY ", " COVARY_ARRAY ", float]"))
+      .def("condition", condition, "X"_a, "Y"_a, "noise"_a = nb::none(),
+           "A new fit with further rows and the parameters as they are.")
+      .def(
+          "without_outputs",
+          [](const SavedModel& m) {
+            return unlocked([&] { return SavedModel{without_outputs(m.fit), m.inputs}; });
+          },
+          "The fit without the outputs it was trained on, to be given away. It predicts the same "
+          "bits; what needs them raises InputError.");
+}
+
+}  // namespace covary::python

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include "covary/storage/model_file.hpp"
+
+namespace covary::python {
+
+// The methods of Fit that take new rows.
+void bind_predictions(nanobind::class_<SavedModel>& fit);
+
+}  // namespace covary::python

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "arrays.hpp"
+#include "covary/data/inputs.hpp"
+
+// pandas in, pandas out. Covary itself does not import it: what looks like a table is one.
+namespace covary::python {
+
+bool is_table(nb::handle object);  // a DataFrame; not a Series
+
+// Column names of a pandas table or series; nothing for other objects.
+std::optional<std::vector<std::string>> column_names(nb::handle object);
+
+// The inputs of a trained model: the columns of a table are found by name, text columns are coded
+// as in training, and a table with other names but as many columns is taken in order.
+Rows to_inputs(nb::handle object, const InputColumns& columns);
+
+// Results at the rows of X, with the index of X when it is a table.
+nb::object outputs_like(nb::handle X, RowMatrix values, const std::vector<std::string>& names);
+nb::object columns_like(nb::handle X, RowMatrix values, const std::vector<std::string>& names);
+nb::object square_like(nb::handle X, RowMatrix values);                    // n×n
+nb::object draws_like(nb::handle X, const std::vector<RowMatrix>& draws);  // of P outputs: no table
+
+}  // namespace covary::python
