@@ -9,13 +9,14 @@
 #include "covary/error.hpp"
 #include "covary/inference/gaussian.hpp"
 #include "cross_validation.hpp"
+#include "sparse_arguments.hpp"
 
 namespace covary::cli {
 namespace {
 
 struct Candidate {
-  std::string kernel;
-  double value = 0.0;    // log evidence at the best parameters
+  std::string kernel, model, name;
+  double value = 0.0;    // log evidence at the best parameters, or its bound
   double laplace = 0.0;  // with the parameters integrated out; NaN where that fails
   double probability = 0.0;
   bool converged = false;
@@ -24,11 +25,9 @@ struct Candidate {
   double seconds = 0.0;
 };
 
-Candidate run_candidate(const std::string& kernel, const TrainingArguments& a,
-                        const TrainingData& d, const std::vector<Split>& folds,
-                        const Common& common) {
-  const auto began = std::chrono::steady_clock::now();
-  Candidate c;
+// The evidence of an exact model, also with its parameters integrated out.
+void exact_evidence(Candidate& c, const std::string& kernel, const TrainingArguments& a,
+                    const TrainingData& d, const Common& common) {
   RegressionOptions options = regression_options(a, d, kernel);
   options.standard_errors = Switch::off;
   if (a.verbose)
@@ -38,22 +37,42 @@ Candidate run_candidate(const std::string& kernel, const TrainingArguments& a,
     };
   Regression model(d.X, d.Y, options, d.noise);
   apply_settings(a, model.parameters());
-  c.kernel = options.kernel.print();
   const RegressionFit fit = model.fit();
-  for (const auto& w : fit.summary.warnings) tell(common, fmt::format("{}: {}", c.kernel, w));
+  for (const auto& w : fit.summary.warnings) tell(common, fmt::format("{}: {}", c.name, w));
   c.value = fit.log_marginal_likelihood;
   c.converged = fit.summary.converged;
   try {
     c.laplace = model.laplace_log_evidence();
   } catch (const NumericalError& e) {
     c.laplace = std::nan("");
-    tell(common, fmt::format("{}: no Laplace evidence: {}", c.kernel, e.what()));
+    tell(common, fmt::format("{}: no Laplace evidence: {}", c.name, e.what()));
   }
-  c.held_out = cross_validate(a, d, kernel, folds);
+}
+
+Candidate run_candidate(const std::string& kernel, const SparseArguments& sparse, bool name_model,
+                        const TrainingArguments& a, const TrainingData& d,
+                        const std::vector<Split>& folds, const Common& common) {
+  const auto began = std::chrono::steady_clock::now();
+  const auto approximation = approximation_of(sparse, d.X.rows());
+  Candidate c;
+  c.kernel = Kernel(kernel).print();
+  c.model = approximation ? approximation->print() : "exact";
+  c.name = name_model ? fmt::format("{} [{}]", c.kernel, c.model) : c.kernel;
+  if (approximation) {
+    const RegressionFit fit = fit_rows(a, sparse, d, kernel);
+    for (const auto& w : fit.summary.warnings) tell(common, fmt::format("{}: {}", c.name, w));
+    c.value = fit.log_marginal_likelihood;
+    c.laplace = std::nan("");
+    c.converged = fit.summary.converged;
+  } else {
+    exact_evidence(c, kernel, a, d, common);
+  }
+  c.held_out = cross_validate(
+      d, folds, [&](const TrainingData& rows) { return fit_rows(a, sparse, rows, kernel); });
   c.nlpd = mean_score(c.held_out.nlpd);
   c.rmse = root_mean_score(c.held_out.squared_error);
   c.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  tell(common, fmt::format("{}: nlpd {:.4f} after {:.1f} s", c.kernel, c.nlpd.mean, c.seconds));
+  tell(common, fmt::format("{}: nlpd {:.4f} after {:.1f} s", c.name, c.nlpd.mean, c.seconds));
   return c;
 }
 
@@ -69,7 +88,7 @@ std::vector<std::string> ties_by_nlpd(const std::vector<Candidate>& ranked) {
   std::vector<std::string> out;
   for (const Candidate& c : ranked)
     if (const Score d = difference(ranked.front(), c); !(d.mean > 2.0 * d.error))
-      out.push_back(c.kernel);
+      out.push_back(c.name);
   return out;
 }
 
@@ -81,8 +100,8 @@ std::vector<std::string> ties_by_evidence(std::vector<Candidate> all) {
   std::vector<std::string> out;
   double sum = 0.0;
   for (const Candidate& c : all) {
-    if (sum >= 0.95) break;
-    out.push_back(c.kernel);
+    if (sum >= 0.95 || !std::isfinite(c.laplace)) break;
+    out.push_back(c.name);
     sum += c.probability;
   }
   return out;
@@ -101,6 +120,7 @@ void find_probabilities(std::vector<Candidate>& all) {
 }
 
 std::string verdict(const std::vector<std::string>& ties) {
+  if (ties.empty()) return "not told: only exact models have a posterior probability";
   return ties.size() == 1 ? ties.front()
                           : fmt::format("undecided between {}", fmt::join(ties, " and "));
 }
@@ -110,12 +130,13 @@ Outcome report(const std::vector<Candidate>& ranked, std::size_t folds) {
   const auto by_nlpd = ties_by_nlpd(ranked), by_evidence = ties_by_evidence(ranked);
   json models = json::array();
   std::size_t width = 6;
-  for (const Candidate& c : ranked) width = std::max(width, c.kernel.size());
+  for (const Candidate& c : ranked) width = std::max(width, c.name.size());
   out.text = fmt::format("{:<{}} {:>13} {:>13} {:>11} {:>20} {:>22} {:>8}\n", "kernel", width,
                          "log evidence", "Laplace", "probability", "nlpd", "rmse", "seconds");
   for (const Candidate& c : ranked) {
     const Score d = difference(ranked.front(), c);
     models.push_back({{"kernel", c.kernel},
+                      {"model", c.model},
                       {"value", finite(c.value)},
                       {"laplace_log_evidence", finite(c.laplace)},
                       {"probability", finite(c.probability)},
@@ -128,7 +149,7 @@ Outcome report(const std::vector<Candidate>& ranked, std::size_t folds) {
                       {"converged", c.converged},
                       {"seconds", finite(c.seconds)}});
     out.text +=
-        fmt::format("{:<{}} {:>13.4f} {:>13} {:>11.4f} {:>20} {:>22} {:>8.2f}\n", c.kernel, width,
+        fmt::format("{:<{}} {:>13.4f} {:>13} {:>11.4f} {:>20} {:>22} {:>8.2f}\n", c.name, width,
                     c.value, std::isfinite(c.laplace) ? fmt::format("{:.4f}", c.laplace) : "-",
                     c.probability, fmt::format("{:.4f} ± {:.4f}", c.nlpd.mean, c.nlpd.error),
                     fmt::format("{:.5g} ± {:.2g}", c.rmse.mean, c.rmse.error), c.seconds);
@@ -145,16 +166,35 @@ Outcome report(const std::vector<Candidate>& ranked, std::size_t folds) {
   return out;
 }
 
-Outcome run_compare(const TrainingArguments& a, const std::vector<std::string>& kernels,
-                    const Common& common) {
+struct CompareArguments {
+  TrainingArguments training;
+  SparseArguments sparse;
+  std::vector<std::string> kernels, models{"exact"};
+};
+
+Outcome run_compare(const CompareArguments& all_arguments, const Common& common) {
+  const TrainingArguments& a = all_arguments.training;
+  const SparseArguments& sparse = all_arguments.sparse;
+  const auto &kernels = all_arguments.kernels, &models = all_arguments.models;
   for (const auto& kernel : kernels)
     static_cast<void>(Kernel(kernel));  // mistakes show before the work
+  for (const auto& model : models) {
+    SparseArguments one = sparse;
+    one.model = model;
+    static_cast<void>(approximation_of(one, 1));
+  }
   const TrainingData d = read_training(a, common);
-  require_memory(exact_cost(d.Y, true).bytes, d.X.rows(),
-                 fmt::format("exact regression of {} rows", d.X.rows()));
   const auto folds = make_folds(a, d);
   std::vector<Candidate> all;
-  for (const auto& kernel : kernels) all.push_back(run_candidate(kernel, a, d, folds, common));
+  for (const auto& model : models) {
+    SparseArguments one = sparse;
+    one.model = model;
+    if (!approximation_of(one, d.X.rows()))
+      require_memory(exact_cost(d.Y, true).bytes, d.X.rows(),
+                     fmt::format("exact regression of {} rows", d.X.rows()));
+    for (const auto& kernel : kernels)
+      all.push_back(run_candidate(kernel, one, models.size() > 1, a, d, folds, common));
+  }
   find_probabilities(all);
   std::stable_sort(all.begin(), all.end(), [](const Candidate& x, const Candidate& y) {
     return x.nlpd.mean < y.nlpd.mean;
@@ -168,20 +208,25 @@ Outcome run_compare(const TrainingArguments& a, const std::vector<std::string>& 
 }  // namespace
 
 void add_compare(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
-  auto* sub = app.add_subcommand("compare", "Several kernels side by side on the same folds");
-  auto a = std::make_shared<TrainingArguments>();
-  auto kernels = std::make_shared<std::vector<std::string>>();
+  auto* sub =
+      app.add_subcommand("compare", "Several kernels and models side by side on the same folds");
+  auto a = std::make_shared<CompareArguments>();
   auto verb = std::make_unique<Verb>();
-  a->folds = "5";
-  add_training_options(*sub, *a);
-  sub->add_option("--kernel", *kernels, "Kernel expression; one option for each")
+  a->training.folds = "5";
+  add_training_options(*sub, a->training);
+  add_sparse_options(*sub, a->sparse);
+  sub->remove_option(sub->get_option("--model"));
+  sub->add_option("--model", a->models, "Model as in fit; one option for each (default: exact)")
+      ->take_all()
+      ->allow_extra_args(false);
+  sub->add_option("--kernel", a->kernels, "Kernel expression; one option for each")
       ->required()
       ->take_all()
       ->allow_extra_args(false);
   sub->footer("Example:\n  covary compare train.csv --target y --kernel se --kernel linear");
   add_common(*sub, verb->common);
   verb->app = sub;
-  verb->run = [=](const Common& common) { return run_compare(*a, *kernels, common); };
+  verb->run = [a](const Common& common) { return run_compare(*a, common); };
   verbs.push_back(std::move(verb));
 }
 

@@ -10,6 +10,7 @@
 
 #include "covary/error.hpp"
 #include "covary/inference/exact.hpp"
+#include "covary/linalg/parallel.hpp"
 
 namespace covary::cli {
 namespace {
@@ -47,6 +48,14 @@ Cost exact_cost(const RowMatrix& Y, bool standard_errors) {
   return cost;
 }
 
+Cost sparse_cost(const RowMatrix& Y, Index M) {
+  const double n = static_cast<double>(Y.rows()), m = static_cast<double>(std::min(M, Y.rows()));
+  const double patterns = static_cast<double>(missing_patterns(Matrix(Y)).size());
+  // Each lane under way has its sums and its blocks; some M×M besides.
+  return {8.0 * ((patterns + 1.0) * m * m * (threads() + 2.0) + 12.0 * m * m + 3e6 * threads()),
+          n * m * m * (1.0 + 3.0 * patterns)};
+}
+
 double available_memory() {
   double free = meminfo("MemAvailable");
   if (const double limit = cgroup("memory.max"); std::isfinite(limit))
@@ -64,12 +73,16 @@ std::string in_gigabytes(double bytes) {
                      : fmt::format("{:.1f} GB", bytes * 1e-9);
 }
 
-void require_memory(double bytes, Index rows, const std::string& what) {
+void require_memory(double bytes, Index rows, const std::string& what, bool exact) {
   const double there = available_memory();
   if (bytes <= there) return;
+  if (!exact)
+    throw Error("memory", fmt::format("{} needs {} of memory and {} are available; use fewer "
+                                      "inducing inputs (--inducing)",
+                                      what, in_gigabytes(bytes), in_gigabytes(there)));
   const double most = std::floor(static_cast<double>(rows) * std::sqrt(0.9 * there / bytes));
-  throw Error("memory", fmt::format("{} needs {} of memory and {} are available; use fewer rows: "
-                                    "about {} fit",
+  throw Error("memory", fmt::format("{} needs {} of memory and {} are available; use a sparse "
+                                    "model (--model vfe) or fewer rows: about {} fit",
                                     what, in_gigabytes(bytes), in_gigabytes(there), most));
 }
 

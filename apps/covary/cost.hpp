@@ -6,21 +6,24 @@
 
 namespace covary::cli {
 
-// What exact regression costs.
+// What a regression costs.
 struct Cost {
-  double bytes = 0.0;  // at its peak: the N×N arrays
+  double bytes = 0.0;  // at its peak, besides the data
   double flops = 0.0;  // of one evaluation with gradients
 };
 // Y: N×P, NaN where missing; each pattern of missing rows has its own covariance.
 Cost exact_cost(const RowMatrix& Y, bool standard_errors);
+// With M inducing variables: 4NM² by the safe route, and one statistic more for each further
+// pattern.
+Cost sparse_cost(const RowMatrix& Y, Index M);
 
 // Bytes that this process may still ask for: the machine's, its container's and its own limit.
 double available_memory();
 double total_memory();
 std::string in_gigabytes(double bytes);
 
-// Throws Error "memory" when `what` needs more than there is, and says how many of the rows fit:
-// memory grows with their square.
-void require_memory(double bytes, Index rows, const std::string& what);
+// Throws Error "memory" when `what` needs more than there is. An exact model's memory grows with
+// the square of its rows: it says how many would fit, and that a sparse model would.
+void require_memory(double bytes, Index rows, const std::string& what, bool exact = true);
 
 }  // namespace covary::cli

@@ -45,16 +45,11 @@ std::vector<Split> make_folds(const TrainingArguments& a, const TrainingData& d)
   return k_folds(d.X.rows(), K, a.seed);
 }
 
-HeldOut cross_validate(const TrainingArguments& a, const TrainingData& d, const std::string& kernel,
-                       const std::vector<Split>& folds) {
+HeldOut cross_validate(const TrainingData& d, const std::vector<Split>& folds, const FitRows& fit) {
   HeldOut out;
   for (const Split& fold : folds) {
     const TrainingData train = d.rows(fold.train), test = d.rows(fold.test);
-    RegressionOptions options = regression_options(a, train, kernel);
-    options.standard_errors = Switch::off;
-    Regression model(train.X, train.Y, options, train.noise);
-    apply_settings(a, model.parameters());
-    const Prediction p = model.fit().predict(test.X);
+    const Prediction p = fit(train).predict(test.X);
     for (Index i = 0; i < test.Y.rows(); ++i)
       for (Index k = 0; k < test.Y.cols(); ++k) {
         if (std::isnan(test.Y(i, k))) continue;

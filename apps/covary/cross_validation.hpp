@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 #include "covary/data/split.hpp"
 #include "training_arguments.hpp"
 
@@ -13,8 +15,8 @@ std::vector<Split> make_folds(const TrainingArguments& a, const TrainingData& d)
 struct HeldOut {
   std::vector<double> nlpd, squared_error;
 };
-HeldOut cross_validate(const TrainingArguments& a, const TrainingData& d, const std::string& kernel,
-                       const std::vector<Split>& folds);
+using FitRows = std::function<RegressionFit(const TrainingData&)>;
+HeldOut cross_validate(const TrainingData& d, const std::vector<Split>& folds, const FitRows& fit);
 
 // A mean over observations with its standard error.
 struct Score {

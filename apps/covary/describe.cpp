@@ -9,11 +9,25 @@ json scaling_json(const Scaling& s) {
   return {{"shift", finite(s.shift)}, {"scale", finite(s.scale)}};
 }
 
+// The evidence of an exact model is its own upper bound.
+json upper_bound(const RegressionFit& fit) {
+  if (fit.posterior.is_exact()) return finite(fit.log_marginal_likelihood);
+  return fit.summary.upper_bound ? finite(*fit.summary.upper_bound) : json(nullptr);
+}
+
+// Hundreds of inducing inputs are for the JSON.
+Parameters without_Z(const Parameters& all) {
+  Parameters out;
+  for (const Parameter& p : all.all())
+    if (p.path != "features.Z") out.add(p);
+  return out;
+}
+
 }  // namespace
 
 json describe_json(const SavedModel& model) {
   const RegressionFit& fit = model.fit;
-  const ExactPosteriorParts& parts = fit.posterior.parts();
+  const RegressionPosterior& posterior = fit.posterior;
   json parameters = json::object(), errors = json::object(), table = json::array();
   Index free = 0;
   for (const auto& p : fit.parameters.all()) {
@@ -34,43 +48,51 @@ json describe_json(const SavedModel& model) {
     }
   }
   const Summary& s = fit.summary;
-  return {{"model", "exact"},
-          {"kernel", parts.kernel.print()},
-          {"mean", parts.mean.print()},
-          {"likelihood", "gaussian"},
-          {"n", parts.X.rows()},
-          {"d", parts.X.cols()},
-          {"outputs", fit.output_names},
-          {"inputs", fit.input_names},
-          {"objective", s.objective},
-          {"value", finite(fit.log_marginal_likelihood)},
-          {"upper_bound", finite(fit.log_marginal_likelihood)},
-          {"log_prior", finite(fit.log_prior)},
-          {"iterations", s.iterations},
-          {"evaluations", s.evaluations},
-          {"converged", s.converged},
-          {"reason", s.reason},
-          {"gradient_norm", finite(s.gradient_norm)},
-          {"seconds", finite(s.seconds)},
-          {"jitter", finite(s.jitter)},
-          {"route", s.route},
-          {"warnings", s.warnings},
-          {"parameters", parameters},
-          {"parameter_table", table},
-          {"standard_errors", errors},
-          {"scaling",
-           {{"inputs", scaling_json(fit.input_scaling)},
-            {"outputs", scaling_json(fit.output_scaling)}}}};
+  json out{{"model", posterior.model()},
+           {"kernel", posterior.kernel().print()},
+           {"mean", posterior.mean().print()},
+           {"likelihood", "gaussian"},
+           {"n", posterior.rows()},
+           {"d", posterior.dims()},
+           {"outputs", fit.output_names},
+           {"inputs", fit.input_names},
+           {"objective", s.objective},
+           {"value", finite(fit.log_marginal_likelihood)},
+           {"upper_bound", upper_bound(fit)},
+           {"log_prior", finite(fit.log_prior)},
+           {"iterations", s.iterations},
+           {"evaluations", s.evaluations},
+           {"converged", s.converged},
+           {"reason", s.reason},
+           {"gradient_norm", finite(s.gradient_norm)},
+           {"seconds", finite(s.seconds)},
+           {"jitter", finite(s.jitter)},
+           {"route", s.route},
+           {"warnings", s.warnings},
+           {"parameters", parameters},
+           {"parameter_table", table},
+           {"standard_errors", errors},
+           {"scaling",
+            {{"inputs", scaling_json(fit.input_scaling)},
+             {"outputs", scaling_json(fit.output_scaling)}}}};
+  if (!fit.diagnostics.empty()) {
+    json& d = out["diagnostics"] = json::object();
+    for (const auto& [name, value] : fit.diagnostics) d[name] = finite(value);
+  }
+  return out;
 }
 
 std::string describe_text(const SavedModel& model) {
   const RegressionFit& fit = model.fit;
-  const ExactPosteriorParts& parts = fit.posterior.parts();
-  return fmt::format(
-      "exact regression of {} on {} inputs, {} rows, kernel {}, mean {}\n{}\n\n{}\n",
-      fmt::join(fit.output_names, ", "), parts.X.cols(), parts.X.rows(), parts.kernel.print(),
-      parts.mean.print(), fit.summary.brief(),
-      fit.parameters.table(fit.standard_errors.size() ? &fit.standard_errors : nullptr));
+  const RegressionPosterior& p = fit.posterior;
+  std::string out = fmt::format(
+      "{} regression of {} on {} inputs, {} rows, kernel {}, mean {}\n{}\n\n{}\n", p.model(),
+      fmt::join(fit.output_names, ", "), p.dims(), p.rows(), p.kernel().print(), p.mean().print(),
+      fit.summary.brief(),
+      without_Z(fit.parameters).table(fit.standard_errors.size() ? &fit.standard_errors : nullptr));
+  for (const auto& [name, value] : fit.diagnostics)
+    out += fmt::format("{:<20} {:.6g}\n", name, value);
+  return out;
 }
 
 void add_show(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {

@@ -12,21 +12,20 @@
 #include "cross_validation.hpp"
 #include "describe.hpp"
 #include "progress.hpp"
-#include "training_arguments.hpp"
+#include "sparse_arguments.hpp"
 
 namespace covary::cli {
 namespace {
 
 struct FitArguments {
   TrainingArguments training;
-  std::string model = "exact", kernel = "se(ard)", from, out, checkpoint, standard_errors = "auto";
+  SparseArguments sparse;
+  std::string kernel = "se(ard)", from, out, checkpoint, standard_errors = "auto";
   bool resume = false, without_outputs = false;
 };
 
 void check_arguments(const FitArguments& a) {
-  if (a.model != "exact" && a.model != "auto")
-    throw Unsupported(fmt::format("model '{}' is not offered by this version{}; it has: exact",
-                                  a.model, did_you_mean(a.model, {"exact", "auto"})));
+  static_cast<void>(approximation_of(a.sparse, 1));  // a mistake shows before the data are read
   if (a.resume && a.checkpoint.empty())
     throw InputError("--resume goes on from a checkpoint; name it with --checkpoint FILE");
   if (a.without_outputs && a.out.empty())
@@ -54,15 +53,19 @@ json start_from(const std::string& file, Parameters& parameters, const Common& c
 }
 
 // Tells what a long run will cost, and refuses one that cannot fit.
-json forecast(const TrainingData& d, const FitArguments& a, Index starts, const Common& common) {
-  const Cost cost = exact_cost(d.Y, a.standard_errors == "yes");
-  require_memory(cost.bytes, d.X.rows(), fmt::format("exact regression of {} rows", d.X.rows()));
+json forecast(const TrainingData& d, const FitArguments& a, bool exact, Index starts,
+              const Common& common) {
+  const Index N = d.X.rows(), inducing = inducing_of(a.sparse);
+  const Cost cost = exact ? exact_cost(d.Y, a.standard_errors == "yes")
+                          : sparse_cost(d.Y, inducing ? inducing : 500);
+  require_memory(cost.bytes, N,
+                 fmt::format("{} regression of {} rows", exact ? "exact" : "sparse", N), exact);
   if (cost.flops > 2e10 && a.training.max_iter > 0)
-    tell(common,
-         fmt::format("an evaluation takes {:.1e} flops, a fit some 30 to 100 of them{}; "
-                     "memory {} of {}",
-                     cost.flops, starts > 1 ? fmt::format(" for each of {} starts", starts) : "",
-                     in_gigabytes(cost.bytes), in_gigabytes(available_memory())));
+    tell(common, fmt::format("an evaluation takes {:.1e} flops{}, a fit some 30 to 100 of them{}; "
+                             "memory {} of {}",
+                             cost.flops, exact || inducing ? "" : " with 500 inducing inputs",
+                             starts > 1 ? fmt::format(" for each of {} starts", starts) : "",
+                             in_gigabytes(cost.bytes), in_gigabytes(available_memory())));
   return {{"memory_bytes", cost.bytes}, {"flops_per_evaluation", cost.flops}};
 }
 
@@ -74,49 +77,92 @@ std::string how_to_go_on(const FitArguments& a, bool checkpointed) {
   return "go on by giving the values above with --set; --checkpoint FILE would have kept the state";
 }
 
+// Everything around the training of a model, exact or sparse: starts from files, settings, the
+// checkpoint, progress and Ctrl-C.
+class Session {
+ public:
+  Session(const FitArguments& a, const TrainingData& d, const Common& common)
+      : a_(a), d_(d), common_(common), checkpointing_(a.checkpoint, common) {}
+
+  template <class Options>
+  void attach(Options& options) {
+    options.training.stop = Interruption::requested;
+    options.after_iteration = [this](const TrainingState& state) {
+      progress_->show(state);
+      checkpointing_.keep(state);
+    };
+  }
+
+  template <class Model>
+  RegressionFit run(Model& model, const RegressionOptions& options, Index starts) {
+    if (!a_.from.empty()) from = start_from(a_.from, model.parameters(), common_);
+    apply_settings(a_.training, model.parameters());
+    if (!a_.checkpoint.empty())
+      checkpointing_.problem =
+          problem_digest(d_, options, model.parameters()) + a_.sparse.model + a_.sparse.inducing;
+    if (a_.resume && !std::filesystem::exists(a_.checkpoint)) {
+      // One command serves first and later runs.
+      tell(common_, fmt::format("no checkpoint yet in {}: training begins anew", a_.checkpoint));
+    } else if (a_.resume) {
+      TrainingState state = load_checkpoint(a_.checkpoint, checkpointing_.problem);
+      tell(common_, fmt::format("resumed at iteration {} of start {}",
+                                state.restarts.run->iterations, state.restarts.start));
+      model.resume(std::move(state));
+    }
+    const auto kind = a_.training.verbose           ? Progress::Kind::lines
+                      : !common_.quiet && isatty(2) ? Progress::Kind::bar
+                                                    : Progress::Kind::none;
+    progress_.emplace(kind, starts, options.training.gradient_tolerance, a_.training.max_iter,
+                      -model.output_scaling().log_jacobian(d_.Y));
+    RegressionFit fit = model.fit();
+    progress_->clear();
+    interruption_.reset();  // from here on Ctrl-C ends the process, as usual
+    return fit;
+  }
+  bool save_checkpoint() { return checkpointing_.save(); }
+
+  json from;
+
+ private:
+  const FitArguments& a_;
+  const TrainingData& d_;
+  const Common& common_;
+  std::optional<Interruption> interruption_{std::in_place};
+  Checkpointing checkpointing_;
+  std::optional<Progress> progress_;
+};
+
+RegressionFit train(const FitArguments& a, const TrainingData& d, const Common& common,
+                    Index starts, const std::optional<Approximation>& approximation,
+                    Session& session) {
+  RegressionOptions options = regression_options(a.training, d, a.kernel);
+  options.standard_errors = a.standard_errors == "yes"  ? Switch::on
+                            : a.standard_errors == "no" ? Switch::off
+                                                        : Switch::automatic;
+  session.attach(options);
+  if (!approximation) {
+    Regression model(d.X, d.Y, options, d.noise);
+    return session.run(model, options, starts);
+  }
+  SparseRegressionOptions sparse = sparse_options(a.sparse, *approximation, options, d.inputs,
+                                                  !a.from.empty() || a.training.max_iter == 0);
+  session.attach(sparse);
+  sparse.tell = [&](const std::string& text) { tell(common, text); };
+  SparseRegression model(d.X, d.Y, sparse, d.noise);
+  return session.run(model, options, 1);
+}
+
 Outcome run_fit(const FitArguments& a, const Common& common) {
   check_arguments(a);
   const TrainingArguments& t = a.training;
   static_cast<void>(Kernel(a.kernel));  // a mistake shows before the data are read
   const TrainingData d = read_training(t, common);
   const auto folds = t.folds.empty() ? std::vector<Split>() : make_folds(t, d);
-  RegressionOptions options = regression_options(t, d, a.kernel);
-  options.standard_errors = a.standard_errors == "yes"  ? Switch::on
-                            : a.standard_errors == "no" ? Switch::off
-                                                        : Switch::automatic;
+  const auto approximation = approximation_of(a.sparse, d.X.rows());
   const Index starts = t.restarts ? t.restarts : (d.X.rows() <= 1000 ? 3 : 1);
-  const json cost = forecast(d, a, starts, common);
-
-  std::optional<Interruption> interruption(std::in_place);
-  Checkpointing checkpointing(a.checkpoint, common);
-  std::optional<Progress> progress;
-  options.training.stop = Interruption::requested;
-  options.after_iteration = [&](const TrainingState& state) {
-    progress->show(state);
-    checkpointing.keep(state);
-  };
-  Regression model(d.X, d.Y, options, d.noise);
-  json from;
-  if (!a.from.empty()) from = start_from(a.from, model.parameters(), common);
-  apply_settings(t, model.parameters());
-  if (!a.checkpoint.empty()) checkpointing.problem = problem_digest(d, options, model.parameters());
-  if (a.resume &&
-      !std::filesystem::exists(a.checkpoint)) {  // one command serves first and later runs
-    tell(common, fmt::format("no checkpoint yet in {}: training begins anew", a.checkpoint));
-  } else if (a.resume) {
-    TrainingState state = load_checkpoint(a.checkpoint, checkpointing.problem);
-    tell(common, fmt::format("resumed at iteration {} of start {}", state.restarts.run->iterations,
-                             state.restarts.start));
-    model.resume(std::move(state));
-  }
-  const auto kind = t.verbose                    ? Progress::Kind::lines
-                    : !common.quiet && isatty(2) ? Progress::Kind::bar
-                                                 : Progress::Kind::none;
-  progress.emplace(kind, starts, options.training.gradient_tolerance, t.max_iter,
-                   -model.output_scaling().log_jacobian(d.Y));
-  SavedModel saved{model.fit(), d.inputs};
-  progress->clear();
-  interruption.reset();  // from here on Ctrl-C ends the process, as usual
+  const json cost = forecast(d, a, !approximation, starts, common);
+  Session session(a, d, common);
+  SavedModel saved{train(a, d, common, starts, approximation, session), d.inputs};
   saved.fit.input_names = d.inputs.names();
   saved.fit.output_names = d.output_names;
   for (const auto& w : saved.fit.summary.warnings) tell(common, "warning: " + w);
@@ -125,16 +171,17 @@ Outcome run_fit(const FitArguments& a, const Common& common) {
   if (!a.out.empty()) save_model(a.out, saved);
   out.object["file"] = a.out.empty() ? json(nullptr) : json(a.out);
   out.object["cost"] = cost;
-  if (!from.is_null()) out.object["from"] = from;
+  if (!session.from.is_null()) out.object["from"] = session.from;
   out.text += a.out.empty() ? "not saved: give --out FILE to keep the model\n"
                             : fmt::format("saved to {}\n", a.out);
   out.object["interrupted"] = Interruption::requested();
   if (Interruption::requested()) {
-    const bool checkpointed = checkpointing.save();
+    const bool checkpointed = session.save_checkpoint();
     tell(common, "interrupted: " + how_to_go_on(a, checkpointed));
     out.status = 1;
   } else if (!folds.empty()) {
-    const HeldOut held_out = cross_validate(t, d, a.kernel, folds);
+    const HeldOut held_out = cross_validate(
+        d, folds, [&](const TrainingData& rows) { return fit_rows(t, a.sparse, rows, a.kernel); });
     const json scores = out.object["cross_validation"] = score_json(held_out, folds.size());
     out.text +=
         fmt::format("{} folds: nlpd {:.4f} ± {:.4f}, rmse {:.6g} ± {:.2g}\n", folds.size(),
@@ -151,7 +198,7 @@ void add_fit(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
   auto a = std::make_shared<FitArguments>();
   auto verb = std::make_unique<Verb>();
   add_training_options(*sub, a->training);
-  sub->add_option("--model", a->model, "exact or auto")->capture_default_str();
+  add_sparse_options(*sub, a->sparse);
   sub->add_option("--kernel", a->kernel, "Kernel expression")->capture_default_str();
   sub->add_option("--from", a->from, "Model file: start at its parameters where paths match");
   sub->add_option("--standard-errors", a->standard_errors, "auto, yes or no")

@@ -67,8 +67,8 @@ Columns predict_block(const PredictArguments& a, const SavedModel& m, ConstRows 
 
 std::vector<std::string> component_names(const SavedModel& m) {
   std::vector<std::string> out;
-  const auto& parts = m.fit.posterior.parts();
-  for (const auto& term : parts.kernel.terms(parts.X.cols())) out.push_back(term.node->print());
+  const auto& p = m.fit.posterior;
+  for (const auto& term : p.kernel().terms(p.dims())) out.push_back(term.node->print());
   return out;
 }
 

@@ -22,7 +22,9 @@ Outcome run_update(const UpdateArguments& a, const Common& common) {
   check_folder(a.data.out);
   SavedModel m = load_model(a.data.model);
   const Table table = read_table(a.data.data, table_options(a.data, m));
-  const bool noisy = m.fit.posterior.parts().point_noise.size() > 0;
+  const bool exact = m.fit.posterior.is_exact();
+  const bool noisy =
+      exact ? m.fit.posterior.exact().parts().point_noise.size() > 0 : !a.noise.empty();
   if (noisy == a.noise.empty())
     throw InputError(noisy ? "the model was trained with noise variances of the rows; name their "
                              "column with --noise"
@@ -44,9 +46,9 @@ Outcome run_update(const UpdateArguments& a, const Common& common) {
   Y = take_rows(Y, keep);
   if (noisy) noise = Vector(noise(keep));
 
-  const Index before = m.fit.posterior.parts().X.rows(), after = before + X.rows();
+  const Index before = m.fit.posterior.rows(), after = before + X.rows();
   const double n = static_cast<double>(after);
-  require_memory(16.0 * n * n, after, fmt::format("exact regression of {} rows", after));
+  if (exact) require_memory(16.0 * n * n, after, fmt::format("exact regression of {} rows", after));
   m.fit = m.fit.with(X, Y, noise);
   m.fit.summary.warnings.push_back(
       fmt::format("{} rows were added after training, with the parameters as they were", X.rows()));

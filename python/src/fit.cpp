@@ -34,11 +34,10 @@ nb::tuple scaling(const Scaling& s) {
 }
 
 std::string describe(const SavedModel& m) {
-  const auto& parts = m.fit.posterior.parts();
-  return fmt::format("exact regression of {} on {} input{}, {} rows, kernel {}, mean {}",
-                     fmt::join(m.fit.output_names, ", "), parts.X.cols(),
-                     parts.X.cols() == 1 ? "" : "s", parts.X.rows(), parts.kernel.print(),
-                     parts.mean.print());
+  const RegressionPosterior& p = m.fit.posterior;
+  return fmt::format("{} regression of {} on {} input{}, {} rows, kernel {}, mean {}", p.model(),
+                     fmt::join(m.fit.output_names, ", "), p.dims(), p.dims() == 1 ? "" : "s",
+                     p.rows(), p.kernel().print(), p.mean().print());
 }
 
 void bind_storage(nb::class_<SavedModel>& fit) {
@@ -92,8 +91,8 @@ True
          [](const SavedModel& s) { return s.fit.log_marginal_likelihood; },
          "The evidence in nats, in the units of the data, without log priors.")
       .def_prop_ro("log_prior", [](const SavedModel& s) { return s.fit.log_prior; })
-      .def_prop_ro("kernel", [](const SavedModel& s) { return s.fit.posterior.parts().kernel; })
-      .def_prop_ro("mean", [](const SavedModel& s) { return s.fit.posterior.parts().mean; })
+      .def_prop_ro("kernel", [](const SavedModel& s) { return s.fit.posterior.kernel(); })
+      .def_prop_ro("mean", [](const SavedModel& s) { return s.fit.posterior.mean(); })
       .def_prop_ro(
           "parameters", [](const SavedModel& s) { return s.fit.parameters; },
           "A copy, in the units the model saw.")
@@ -103,7 +102,7 @@ True
           "noise_variance",
           [](const SavedModel& s) {
             const Vector& scale = s.fit.output_scaling.scale;
-            return to_numpy(Vector(s.fit.posterior.parts().noise_variance * scale.cwiseAbs2()));
+            return to_numpy(Vector(s.fit.posterior.noise_variance() * scale.cwiseAbs2()));
           },
           nb::rv_policy::move, "Of each output, in the units of the data squared.")
       .def_prop_ro("summary", [](const SavedModel& s) { return s.fit.summary; })
@@ -118,13 +117,14 @@ True
       .def_prop_ro(
           "X",
           [](const SavedModel& s) {
-            return to_numpy(s.fit.input_scaling.undo(s.fit.posterior.parts().X));
+            return to_numpy(s.fit.input_scaling.undo(s.fit.posterior.exact().parts().X));
           },
           nb::rv_policy::move, "The training inputs.")
       .def_prop_ro(
           "Y",
           [](const SavedModel& s) {
-            return outputs_to_numpy(s.fit.output_scaling.undo(s.fit.posterior.training_outputs()));
+            return outputs_to_numpy(
+                s.fit.output_scaling.undo(s.fit.posterior.exact().training_outputs()));
           },
           nb::rv_policy::move, "The training outputs.")
       .def("__repr__",

@@ -123,9 +123,8 @@ std::vector<std::size_t> strides(const Layout& layout) {
   return stride;
 }
 
-}  // namespace
-
-Table parse_npy(std::string_view bytes, const std::string& name) {
+// Takes the header off the front of `bytes`.
+Layout take_header(std::string_view& bytes, const std::string& name) {
   if (!bytes.starts_with("\x93NUMPY") || bytes.size() < 12) fail(name, "its first bytes are wrong");
   const int version = bytes[6];
   if (version < 1 || version > 3) fail(name, fmt::format("its format version is {}", version));
@@ -137,6 +136,29 @@ Table parse_npy(std::string_view bytes, const std::string& name) {
   Layout layout = parse_header(bytes.substr(0, length), name);
   bytes.remove_prefix(length);
   if (layout.shape.empty()) layout.shape = {1};
+  return layout;
+}
+
+}  // namespace
+
+NpyDoubles npy_doubles(std::string_view head, std::size_t file_size, const std::string& name) {
+  std::string_view rest = head;
+  const Layout layout = take_header(rest, name);
+  if (layout.type != "<f8" || layout.fortran_order || layout.shape.size() != 2)
+    fail(name,
+         "rows are read from the file only if it is a two-dimensional array of doubles (<f8) "
+         "in C order; save it with numpy.ascontiguousarray(x, dtype=float)");
+  const std::size_t offset = head.size() - rest.size(), bytes = file_size - offset;
+  const std::size_t rows = layout.shape[0], cols = layout.shape[1];
+  if (rows == 0 || cols == 0) fail(name, "it holds no values");
+  if (cols > bytes / 8 || rows != bytes / 8 / cols || rows * cols * 8 != bytes)
+    fail(name, fmt::format("its header declares {} rows of {} doubles, but {} bytes follow", rows,
+                           cols, bytes));
+  return {static_cast<Index>(offset), static_cast<Index>(rows), static_cast<Index>(cols)};
+}
+
+Table parse_npy(std::string_view bytes, const std::string& name) {
+  const Layout layout = take_header(bytes, name);
 
   // The declared shape is believed only when it makes exactly the bytes that are there.
   const Type& type = find_type(layout.type, name);

@@ -53,8 +53,8 @@ PredictionGradient RegressionFit::gradient(ConstRows X, Index output) const {
 }
 
 LeaveOneOut RegressionFit::leave_one_out() const {
-  LeaveOneOut loo = posterior.leave_one_out();
-  const RowMatrix Y = output_scaling.undo(posterior.parts().Y);
+  LeaveOneOut loo = posterior.exact().leave_one_out();
+  const RowMatrix Y = output_scaling.undo(posterior.exact().parts().Y);
   return {output_scaling.undo(loo.mean), output_scaling.undo_variance(loo.variance),
           loo.log_density - output_scaling.log_jacobian(Y)};
 }
@@ -68,7 +68,7 @@ std::vector<RowMatrix> RegressionFit::sample(ConstRows X, Index draws, std::uint
 std::vector<FunctionDraw> RegressionFit::sample_functions(Index draws, std::uint64_t seed,
                                                           Index features) const {
   std::vector<FunctionDraw> out;
-  for (auto& draw : posterior.sample_functions(draws, seed, features))
+  for (auto& draw : posterior.exact().sample_functions(draws, seed, features))
     out.push_back([draw, in = input_scaling, undo = output_scaling](ConstRows X) -> RowMatrix {
       return undo.undo(draw(in.apply(X)));
     });
@@ -76,7 +76,8 @@ std::vector<FunctionDraw> RegressionFit::sample_functions(Index draws, std::uint
 }
 
 RegressionFit without_outputs(RegressionFit fit) {
-  fit.posterior = without_outputs(std::move(fit.posterior));
+  // A sparse posterior has none to begin with.
+  if (fit.posterior.is_exact()) fit.posterior = without_outputs(fit.posterior.exact());
   return fit;
 }
 
@@ -88,9 +89,10 @@ RegressionFit RegressionFit::with(ConstRows X, ConstRows Y, ConstVector point_no
   RegressionFit out = *this;
   out.posterior = posterior.with(scaled_inputs(*this, X), output_scaling.apply(Y),
                                  point_noise.size() ? Vector(point_noise / (s * s)) : Vector());
-  out.log_marginal_likelihood =
-      out.posterior.log_evidence() -
-      output_scaling.log_jacobian(output_scaling.undo(out.posterior.parts().Y));
+  // What the scaling added to the evidence before, and adds for the new rows.
+  const double jacobian =
+      posterior.log_evidence() - log_marginal_likelihood + output_scaling.log_jacobian(Y);
+  out.log_marginal_likelihood = out.posterior.log_evidence() - jacobian;
   return out;
 }
 

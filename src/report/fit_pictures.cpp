@@ -16,8 +16,17 @@ namespace {
 constexpr double normal_975 = 1.959963984540054;  // Φ⁻¹(0.975)
 constexpr Index grid_size = 241;
 
-RowMatrix training_inputs(const RegressionFit& fit) {
-  return fit.input_scaling.undo(fit.posterior.parts().X);
+// Rows that cover the inputs, in the units the model saw: the training inputs, or the inducing
+// inputs of a sparse model, which does not keep the others.
+RowMatrix model_inputs(const RegressionFit& fit) {
+  if (fit.posterior.is_exact()) return fit.posterior.exact().parts().X;
+  const Vector& z = fit.posterior.sparse().parts().values.z;
+  return Eigen::Map<const RowMatrix>(z.data(), z.size() / fit.posterior.dims(),
+                                     fit.posterior.dims());
+}
+
+const char* rug_words(const RegressionFit& fit) {
+  return fit.posterior.is_exact() ? "where the data are" : "inducing inputs";
 }
 
 double median(Vector v) {
@@ -60,16 +69,15 @@ std::vector<RowMatrix> function_draws(const RegressionFit& fit, const RowMatrix&
 
 // Σ over rows of the squared slope of the posterior mean, times the spread of the input.
 Vector slopes(const RegressionFit& fit) {
-  const ExactPosteriorParts& parts = fit.posterior.parts();
-  const Index n = std::min<Index>(parts.X.rows(), 200), D = parts.X.cols();
+  const RowMatrix all = model_inputs(fit);
+  const Index n = std::min<Index>(all.rows(), 200), D = all.cols();
   RowMatrix X(n, D);
-  for (Index i = 0; i < n; ++i)
-    X.row(i) = parts.X.row(n < 2 ? 0 : i * (parts.X.rows() - 1) / (n - 1));
+  for (Index i = 0; i < n; ++i) X.row(i) = all.row(n < 2 ? 0 : i * (all.rows() - 1) / (n - 1));
   Vector out = Vector::Zero(D);
-  for (Index p = 0; p < parts.Y.cols(); ++p)
+  for (Index p = 0; p < fit.posterior.outputs(); ++p)
     out += fit.posterior.gradient(X, p).mean.array().square().matrix().colwise().sum().transpose();
   for (Index d = 0; d < D; ++d) {
-    const auto x = parts.X.col(d).array();
+    const auto x = all.col(d).array();
     out(d) = std::sqrt(out(d) * (x - x.mean()).square().mean());
   }
   return out;
@@ -83,10 +91,14 @@ Vector over_largest(const Vector& v) {
 
 }  // namespace
 
+RowMatrix shown_inputs(const RegressionFit& fit) {
+  return fit.input_scaling.undo(model_inputs(fit));
+}
+
 std::vector<Relevance> relevances(const RegressionFit& fit) {
   const Index D = fit.posterior.dims();
   std::vector<Relevance> out;
-  const std::string kernel = fit.posterior.parts().kernel.print();
+  const std::string kernel = fit.posterior.kernel().print();
   if (kernel.find('@') == std::string::npos)
     for (const auto& p : fit.parameters.all())
       if (D > 1 && p.path.ends_with("lengthscales") && p.value.size() == D)
@@ -94,9 +106,10 @@ std::vector<Relevance> relevances(const RegressionFit& fit) {
                        "The shorter the lengthscale of an input, in units of the input's spread, "
                        "the more the function changes along it."});
   if (out.empty())
-    out.push_back({over_largest(slopes(fit)), "slope of the mean, relative",
-                   "The root-mean-square slope of the posterior mean at the training rows, times "
-                   "the spread of the input."});
+    out.push_back(
+        {over_largest(slopes(fit)), "slope of the mean, relative",
+         "The root-mean-square slope of the posterior mean at the rows of the model, times "
+         "the spread of the input."});
   return out;
 }
 
@@ -157,8 +170,7 @@ std::vector<Figure> training_figures(const Summary& summary) {
 
 Figure curve_figure(const RegressionFit& fit, Index output,
                     const RegressionReportOptions& options) {
-  const RowMatrix X = training_inputs(fit);
-  const RowMatrix Y = fit.output_scaling.undo(fit.posterior.parts().Y);
+  const RowMatrix X = shown_inputs(fit);
   const Vector x = grid(X.col(0), 0.12);
   const RowMatrix at = x;
   const Prediction p = fit.predict(at);
@@ -169,27 +181,33 @@ Figure curve_figure(const RegressionFit& fit, Index output,
   for (std::size_t i = 0; i < draws.size(); ++i)
     chart.line(x, draws[i].col(output), Ink::draw, i == 0 ? "draws of the function" : "");
   chart.line(x, p.mean.col(output), Ink::mean, "mean");
-  chart.points(X.col(0), Y.col(output), Ink::data, "training data");
+  if (fit.posterior.is_exact())
+    chart.points(X.col(0),
+                 fit.output_scaling.undo(fit.posterior.exact().training_outputs()).col(output),
+                 Ink::data, "training data");
+  else
+    chart.rug(X.col(0), Ink::data, rug_words(fit));
   if (options.held_out)
     chart.points(options.held_out->X.col(0), options.held_out->Y.col(output), Ink::held_out,
                  "held-out data");
   chart.x_limits(x(0), x(x.size() - 1));
-  const Index hidden = std::max<Index>(0, X.rows() - 1500);
-  if (hidden > 0) chart.caption(fmt::format("1500 of {} rows are shown.", X.rows()));
+  if (fit.posterior.is_exact() && X.rows() > 1500)
+    chart.caption(fmt::format("1500 of {} rows are shown.", X.rows()));
   return chart
-      .describe(fmt::format(
-          "{} against {} from {} to {}: {} training points, the mean of the function between {} "
-          "and {}, its band, the wider band of new observations and {} draws.",
-          name, input_name(fit, 0), short_number(x(0)), short_number(x(x.size() - 1)), X.rows(),
-          short_number(p.mean.col(output).minCoeff()), short_number(p.mean.col(output).maxCoeff()),
-          draws.size()))
+      .describe(
+          fmt::format("{} against {} from {} to {}: {} {}, the mean of the function between {} "
+                      "and {}, its band, the wider band of new observations and {} draws.",
+                      name, input_name(fit, 0), short_number(x(0)), short_number(x(x.size() - 1)),
+                      X.rows(), fit.posterior.is_exact() ? "training points" : "inducing inputs",
+                      short_number(p.mean.col(output).minCoeff()),
+                      short_number(p.mean.col(output).maxCoeff()), draws.size()))
       .figure();
 }
 
 std::vector<Figure> component_figures(const RegressionFit& fit, Index output) {
-  const auto terms = fit.posterior.parts().kernel.terms(fit.posterior.dims());
+  const auto terms = fit.posterior.kernel().terms(fit.posterior.dims());
   if (terms.size() < 2) return {};
-  const Vector x = grid(training_inputs(fit).col(0), 0.12);
+  const Vector x = grid(shown_inputs(fit).col(0), 0.12);
   const auto parts = fit.components(RowMatrix(x));
   std::vector<Figure> out;
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -210,7 +228,7 @@ std::vector<Figure> component_figures(const RegressionFit& fit, Index output) {
 
 std::vector<Figure> slice_figures(const RegressionFit& fit, Index output,
                                   const std::vector<Index>& inputs) {
-  const RowMatrix X = training_inputs(fit);
+  const RowMatrix X = shown_inputs(fit);
   Vector middle(X.cols());
   for (Index d = 0; d < X.cols(); ++d) middle(d) = median(X.col(d));
   struct Slice {
@@ -239,7 +257,7 @@ std::vector<Figure> slice_figures(const RegressionFit& fit, Index output,
     add_bands(chart, s.x, s.p, output);
     out.push_back(
         chart.line(s.x, mean, Ink::mean, "mean")
-            .rug(X.col(inputs[i]), Ink::data, "where the data are")
+            .rug(X.col(inputs[i]), Ink::data, rug_words(fit))
             .x_limits(s.x(0), s.x(s.x.size() - 1))
             .y_limits(shown.low(), shown.high())
             .describe(fmt::format("Along {} from {} to {} the mean of {} goes from {} to {}, at "

@@ -9,6 +9,10 @@
 
 namespace covary {
 
+// Rows that cover the inputs, in the units of the data: the training inputs, or the inducing inputs
+// of a sparse model, which does not keep the others.
+RowMatrix shown_inputs(const RegressionFit& fit);
+
 // How much each input matters, relative to the one that matters most.
 struct Relevance {
   Vector values;      // D

@@ -19,7 +19,7 @@ namespace {
 using AllPredictions = std::vector<Predictions>;
 
 AllPredictions leave_one_out_predictions(const RegressionFit& fit, const LeaveOneOut& loo) {
-  const RowMatrix Y = fit.output_scaling.undo(fit.posterior.parts().Y);
+  const RowMatrix Y = fit.output_scaling.undo(fit.posterior.exact().training_outputs());
   AllPredictions out;
   for (Index p = 0; p < Y.cols(); ++p)
     out.push_back(observed_predictions(Y.col(p), loo.mean.col(p), loo.variance.col(p)));
@@ -61,7 +61,8 @@ void add_parameters(Page& page, const RegressionFit& fit) {
                   {},
                   "lrrlll"};
   Index free = 0;
-  for (const auto& p : fit.parameters.all())
+  for (const auto& p : fit.parameters.all()) {
+    if (p.path == "features.Z") continue;  // they are drawn
     for (Index k = 0; k < p.value.size(); ++k) {
       const bool is_free = p.trainable && p.tied_to.empty();
       const double error =
@@ -69,6 +70,7 @@ void add_parameters(Page& page, const RegressionFit& fit) {
       table.rows.push_back(parameter_row(p, k, error));
       free += is_free;
     }
+  }
   page.section("Parameters").table(table);
   if (fit.standard_errors.size() == 0)
     page.paragraph("Standard errors were not computed.");
@@ -90,9 +92,21 @@ void add_parameters(Page& page, const RegressionFit& fit) {
   page.table(scaling);
 }
 
-void add_evidence(Page& page, const RegressionFit& fit, double leave_one_out) {
+// How many outputs were observed.
+double observations(const RegressionPosterior& posterior) {
+  if (posterior.is_exact())
+    return static_cast<double>((!posterior.exact().training_outputs().array().isNaN()).count());
+  double sum = 0.0;
+  for (const auto& g : posterior.sparse().parts().groups)
+    sum += g.rows * static_cast<double>(g.columns.size());
+  return sum;
+}
+
+void add_evidence(Page& page, const RegressionFit& fit,
+                  const std::optional<LeaveOneOut>& leave_one_out) {
   const Summary& s = fit.summary;
-  const double observed = static_cast<double>((!fit.posterior.parts().Y.array().isNaN()).count());
+  const bool exact = fit.posterior.is_exact();
+  const double observed = observations(fit.posterior);
   HtmlTable table{"How well the model explains the data, and what training did.",
                   {"quantity", "value"},
                   {},
@@ -100,12 +114,20 @@ void add_evidence(Page& page, const RegressionFit& fit, double leave_one_out) {
   const auto add = [&](const char* name, std::string value) {
     table.rows.push_back({name, std::move(value)});
   };
-  add("log evidence", fmt::format("{:.6g} nats (exact: lower and upper bound coincide)",
-                                  fit.log_marginal_likelihood));
-  add("log evidence per observation",
-      fmt::format("{:.4g} nats", fit.log_marginal_likelihood / observed));
+  const std::string name = exact                   ? "log evidence"
+                           : s.objective == "elbo" ? "lower bound of the log evidence"
+                                                   : "log evidence of the approximate model";
+  add(name.c_str(), fmt::format("{:.6g} nats{}", fit.log_marginal_likelihood,
+                                exact ? " (exact: lower and upper bound coincide)" : ""));
+  if (!exact && s.upper_bound)
+    add("upper bound of the log evidence",
+        fmt::format("{:.6g} nats, {:.3g} above", *s.upper_bound,
+                    *s.upper_bound - fit.log_marginal_likelihood));
+  add("per observation", fmt::format("{:.4g} nats", fit.log_marginal_likelihood / observed));
+  for (const auto& [what, value] : fit.diagnostics) add(what.c_str(), fmt::format("{:.6g}", value));
   add("log prior of the parameters", fmt::format("{:.6g}", fit.log_prior));
-  add("leave-one-out log density", fmt::format("{:.6g} nats", leave_one_out));
+  if (leave_one_out)
+    add("leave-one-out log density", fmt::format("{:.6g} nats", leave_one_out->log_density));
   add("converged", fmt::format("{}: {}", s.converged ? "yes" : "no", s.reason));
   add("iterations", fmt::format("{}, with {} evaluations ({} rejected)", s.iterations,
                                 s.evaluations, s.rejected_evaluations));
@@ -144,7 +166,7 @@ void add_fit(Page& page, const RegressionFit& fit, const RegressionReportOptions
     std::vector<Figure> curves;
     for (Index p = 0; p < drawn; ++p) curves.push_back(curve_figure(fit, p, options));
     page.figures(curves);
-    if (fit.posterior.parts().kernel.terms(1).size() < 2) return;
+    if (fit.posterior.kernel().terms(1).size() < 2) return;
     page.section("Components")
         .paragraph(
             "The parts of the function due to each term of the kernel; white noise is not drawn. "
@@ -163,9 +185,10 @@ void add_fit(Page& page, const RegressionFit& fit, const RegressionReportOptions
   page.figures(bars);
 
   const Vector relevance = overall_relevance(all, D);
+  const RowMatrix inputs = shown_inputs(fit);
   std::vector<Index> order;
   for (Index d = 0; d < D; ++d) {
-    const auto x = fit.posterior.parts().X.col(d);
+    const auto x = inputs.col(d);
     if (x.maxCoeff() > x.minCoeff()) order.push_back(d);
   }
   const Index varying = static_cast<Index>(order.size());
@@ -225,14 +248,16 @@ void RegressionReportOptions::check() const {
 
 std::string regression_report(const RegressionFit& fit, const RegressionReportOptions& options) {
   options.check();
-  const LeaveOneOut left_out = fit.leave_one_out();
-  const AllPredictions loo = leave_one_out_predictions(fit, left_out);
-  AllPredictions held;
+  std::optional<LeaveOneOut> left_out;
+  if (fit.posterior.is_exact()) left_out = fit.leave_one_out();
+  AllPredictions loo, held;
+  if (left_out) loo = leave_one_out_predictions(fit, *left_out);
   if (options.held_out) held = held_out_predictions(fit, *options.held_out);
 
   std::vector<std::string> warnings = fit_warnings(fit);
   const auto named = [&](Index p, const char* what) {
-    return loo.size() == 1 ? std::string(what) : fmt::format("{}, {}", output_name(fit, p), what);
+    return fit.posterior.outputs() == 1 ? std::string(what)
+                                        : fmt::format("{}, {}", output_name(fit, p), what);
   };
   for (Index p = 0; p < static_cast<Index>(loo.size()); ++p)
     append(warnings,
@@ -244,8 +269,9 @@ std::string regression_report(const RegressionFit& fit, const RegressionReportOp
   Page page(options.title, lead_sentence(fit));
   page.section("At a glance");
   std::vector<std::pair<std::string, std::string>> numbers{
-      {"rows", fmt::format("{}", fit.posterior.parts().X.rows())},
-      {"log evidence (nats)", fmt::format("{:.5g}", fit.log_marginal_likelihood)}};
+      {"rows", fmt::format("{}", fit.posterior.rows())},
+      {fit.posterior.is_exact() ? "log evidence (nats)" : fit.summary.objective + " (nats)",
+       fmt::format("{:.5g}", fit.log_marginal_likelihood)}};
   const auto add_key = [&](const char* what, const Predictions& p) {
     const auto cells = score_cells(p);
     numbers.emplace_back(fmt::format("{} RMSE", what), cells[1]);
@@ -270,13 +296,19 @@ std::string regression_report(const RegressionFit& fit, const RegressionReportOp
   append(scores.header, score_names());
   add_scores(scores, fit, loo, "leave-one-out");
   if (options.held_out) add_scores(scores, fit, held, "held-out");
-  page.section("Scores").table(scores);
+  page.section("Scores");
+  if (scores.rows.empty())
+    page.paragraph("A sparse model keeps no training rows to score: give held-out data.");
+  else
+    page.table(scores);
 
-  page.section("Calibration by leave-one-out")
-      .paragraph(
-          "Each training row is predicted from all the others, in closed form, with the parameters "
-          "of the fit.");
-  add_calibration(page, fit, loo, options.most_outputs);
+  if (left_out) {
+    page.section("Calibration by leave-one-out")
+        .paragraph(
+            "Each training row is predicted from all the others, in closed form, with the "
+            "parameters of the fit.");
+    add_calibration(page, fit, loo, options.most_outputs);
+  }
   if (options.held_out) {
     page.section("Calibration on held-out data")
         .paragraph(
@@ -285,7 +317,7 @@ std::string regression_report(const RegressionFit& fit, const RegressionReportOp
     add_calibration(page, fit, held, options.most_outputs);
   }
   add_parameters(page, fit);
-  add_evidence(page, fit, left_out.log_density);
+  add_evidence(page, fit, left_out);
   return page.html();
 }
 

@@ -82,21 +82,25 @@ std::string output_name(const RegressionFit& fit, Index p) {
 }
 
 std::string lead_sentence(const RegressionFit& fit) {
-  const ExactPosteriorParts& parts = fit.posterior.parts();
+  const RegressionPosterior& posterior = fit.posterior;
+  const Index N = posterior.rows(), D = posterior.dims(), P = posterior.outputs();
   std::vector<std::string> outputs, inputs;
-  for (Index p = 0; p < std::min<Index>(parts.Y.cols(), 6); ++p)
-    outputs.push_back(output_name(fit, p));
-  if (parts.Y.cols() > 6) outputs.emplace_back("…");
-  for (Index d = 0; d < std::min<Index>(parts.X.cols(), 12); ++d)
-    inputs.push_back(input_name(fit, d));
-  if (parts.X.cols() > 12) inputs.emplace_back("…");
-  const Index missing = parts.Y.array().isNaN().count();
+  for (Index p = 0; p < std::min<Index>(P, 6); ++p) outputs.push_back(output_name(fit, p));
+  if (P > 6) outputs.emplace_back("…");
+  for (Index d = 0; d < std::min<Index>(D, 12); ++d) inputs.push_back(input_name(fit, d));
+  if (D > 12) inputs.emplace_back("…");
+  const Index missing =
+      posterior.is_exact() ? posterior.exact().training_outputs().array().isNaN().count() : 0;
+  const std::string kind =
+      posterior.is_exact()
+          ? "An exact Gaussian process"
+          : fmt::format("A sparse Gaussian process ({}, {} inducing variables)", posterior.model(),
+                        posterior.sparse().parts().features->size());
   return fmt::format(
-      "An exact Gaussian process was fitted to {} row{}: {} as a function of {} input{} ({}), with "
+      "{} was fitted to {} row{}: {} as a function of {} input{} ({}), with "
       "kernel {}, mean function {} and Gaussian noise.{}",
-      parts.X.rows(), parts.X.rows() == 1 ? "" : "s", fmt::join(outputs, ", "), parts.X.cols(),
-      parts.X.cols() == 1 ? "" : "s", fmt::join(inputs, ", "), parts.kernel.print(),
-      parts.mean.print(),
+      kind, N, N == 1 ? "" : "s", fmt::join(outputs, ", "), D, D == 1 ? "" : "s",
+      fmt::join(inputs, ", "), posterior.kernel().print(), posterior.mean().print(),
       missing == 0 ? ""
                    : fmt::format(" {} output value{} missing and modelled as such.", missing,
                                  missing == 1 ? " is" : "s are"));
@@ -104,7 +108,7 @@ std::string lead_sentence(const RegressionFit& fit) {
 
 std::vector<std::string> kernel_words(const RegressionFit& fit) {
   std::vector<std::string> out;
-  for (const auto& term : fit.posterior.parts().kernel.terms(fit.posterior.dims())) {
+  for (const auto& term : fit.posterior.kernel().terms(fit.posterior.dims())) {
     const std::string expression = term.node->print();
     out.push_back(fmt::format("{}: {}", expression, term_words(expression)));
   }
@@ -112,15 +116,17 @@ std::vector<std::string> kernel_words(const RegressionFit& fit) {
 }
 
 std::string noise_words(const RegressionFit& fit) {
-  const ExactPosteriorParts& parts = fit.posterior.parts();
+  const RegressionPosterior& posterior = fit.posterior;
+  const double sd = std::sqrt(posterior.noise_variance());
   std::vector<std::string> each;
-  for (Index p = 0; p < std::min<Index>(parts.Y.cols(), 6); ++p)
-    each.push_back(fmt::format(
-        "{} for {}", short_number(std::sqrt(parts.noise_variance) * fit.output_scaling.scale(p)),
-        output_name(fit, p)));
+  for (Index p = 0; p < std::min<Index>(posterior.outputs(), 6); ++p)
+    each.push_back(fmt::format("{} for {}", short_number(sd * fit.output_scaling.scale(p)),
+                               output_name(fit, p)));
   return fmt::format("The noise has a standard deviation of {}, in the units of the data{}.",
                      fmt::join(each, ", "),
-                     parts.point_noise.size() ? ", besides the known noise of each row" : "");
+                     posterior.is_exact() && posterior.exact().parts().point_noise.size()
+                         ? ", besides the known noise of each row"
+                         : "");
 }
 
 std::vector<std::string> fit_warnings(const RegressionFit& fit) {

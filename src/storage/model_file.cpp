@@ -1,13 +1,13 @@
 #include "covary/storage/model_file.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "covary/error.hpp"
 #include "covary/storage/container.hpp"
+#include "storage/posterior_arrays.hpp"
 
 namespace covary {
 namespace {
@@ -17,18 +17,23 @@ using nlohmann::json;
 json number(double v) { return std::isfinite(v) ? json(v) : json(nullptr); }
 double number_or_nan(const json& j) { return j.is_null() ? std::nan("") : j.get<double>(); }
 
-json to_json(const Parameters& parameters) {
+// Parameters of many entries, such as inducing inputs, are arrays of the container.
+constexpr Index most_in_json = 64;
+
+std::string array_name(const std::string& path) { return "parameters." + path; }
+
+json to_json(const Parameters& parameters, Container& c) {
   static const char* kinds[] = {"real", "positive", "bounded", "lower-triangular", "ordered"};
   json out = json::array();
   for (const auto& p : parameters.all()) {
-    json j{{"path", p.path},
-           {"value", std::vector<double>(p.value.begin(), p.value.end())},
-           {"transform", kinds[static_cast<int>(p.transform.kind())]},
-           {"low", p.transform.low()},
-           {"high", p.transform.high()},
-           {"rows", p.rows},
-           {"cols", p.cols},
+    json j{{"path", p.path},           {"transform", kinds[static_cast<int>(p.transform.kind())]},
+           {"low", p.transform.low()}, {"high", p.transform.high()},
+           {"rows", p.rows},           {"cols", p.cols},
            {"trainable", p.trainable}};
+    if (p.value.size() <= most_in_json)
+      j["value"] = std::vector<double>(p.value.begin(), p.value.end());
+    else
+      c.put_vector(array_name(p.path), p.value);
     if (p.prior) j["prior"] = p.prior->describe();
     if (!p.tied_to.empty()) j["tied_to"] = p.tied_to, j["ratio"] = p.ratio;
     out.push_back(std::move(j));
@@ -47,13 +52,16 @@ Transform transform_from(const json& j) {
   throw FileError(fmt::format("unknown transform '{}'", kind));
 }
 
-Parameters parameters_from(const json& list) {
+Vector value_from(const json& j, const Container& c) {
+  if (!j.contains("value")) return c.vector(array_name(j.at("path").get<std::string>()));
+  const auto value = j.at("value").get<std::vector<double>>();
+  return Eigen::Map<const Vector>(value.data(), static_cast<Index>(value.size()));
+}
+
+Parameters parameters_from(const json& list, const Container& c) {
   Parameters out;
   for (const json& j : list) {
-    const auto value = j.at("value").get<std::vector<double>>();
-    Parameter p{j.at("path").get<std::string>(),
-                Eigen::Map<const Vector>(value.data(), static_cast<Index>(value.size())),
-                transform_from(j)};
+    Parameter p{j.at("path").get<std::string>(), value_from(j, c), transform_from(j)};
     p.rows = j.at("rows");
     p.cols = j.at("cols");
     p.trainable = j.at("trainable");
@@ -80,6 +88,7 @@ json to_json(const Summary& s) {
            {"route", s.route},
            {"warnings", s.warnings},
            {"best_start", s.best_start}};
+  if (s.upper_bound) out["upper_bound"] = number(*s.upper_bound);
   for (const auto& start : s.starts)
     out["starts"].push_back({{"index", start.index},
                              {"value", start.value ? number(*start.value) : json(nullptr)},
@@ -108,6 +117,7 @@ Summary summary_from(const json& j) {
   s.route = j.at("route");
   s.warnings = j.at("warnings").get<std::vector<std::string>>();
   s.best_start = j.at("best_start");
+  if (j.contains("upper_bound")) s.upper_bound = number_or_nan(j.at("upper_bound"));
   for (const json& row : j.value("starts", json::array()))
     s.starts.push_back({row.at("index"),
                         row.at("value").is_null()
@@ -133,71 +143,19 @@ Scaling get_scaling(const Container& c, const std::string& name, Index size) {
   return s;
 }
 
-// A small file can name many rows, and the factor takes their square. Asking for more than there is
-// may end the process instead of failing, so it is not tried.
-void check_size(const Container& c, Index rows, Index dims, Index outputs) {
-  if (rows == 0 || dims == 0 || outputs == 0)
-    throw FileError(
-        fmt::format("{} holds a model of {} rows, {} inputs and {} outputs: no rows or "
-                    "no columns",
-                    c.source, rows, dims, outputs));
-  const double n = static_cast<double>(rows), bytes = 8.0 * n * n,
-               memory = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) *
-                        static_cast<double>(::sysconf(_SC_PAGESIZE));
-  if (bytes > memory)
-    throw FileError(
-        fmt::format("{} holds an exact model of {} rows, whose factor takes {:.3g} GB: more than "
-                    "the memory of this machine, {:.3g} GB",
-                    c.source, rows, bytes / 1e9, memory / 1e9));
-}
-
-// How many rows each update added: they are the last ones, and the first rows stay.
-std::vector<Index> appended_rows(const Container& c, Index rows) {
-  std::vector<Index> out;
-  for (const std::int64_t m : c.integers("appended")) {
-    if (m < 1 || m >= rows)
-      throw FileError(
-          fmt::format("{}: an update cannot have added {} of {} rows", c.source, m, rows));
-    rows -= m;
-    out.push_back(m);
-  }
-  return out;
-}
-
 SavedModel from_container(const Container& c) {
   const json j = json::parse(c.metadata);
-  if (j.at("model") != "exact")
-    throw FileError(fmt::format("{} holds a model of kind '{}', which this build does not know",
-                                c.source, j.at("model").get<std::string>()));
-  ExactPosteriorParts parts;
-  parts.kernel = Kernel(j.at("kernel").get<std::string>());
-  parts.mean = Mean(j.at("mean").get<std::string>());
-  parts.noise_variance = c.vector("noise_variance", 1)(0);
-  parts.jitter = c.vector("jitter", 1)(0);
-  parts.X = c.rows("X");
-  const bool outputs = !c.has("alpha");
-  (outputs ? parts.Y : parts.alpha) = c.rows(outputs ? "Y" : "alpha", parts.X.rows());
-  const Index D = parts.X.cols(), P = (outputs ? parts.Y : parts.alpha).cols();
-  check_size(c, parts.X.rows(), D, P);
-  if (c.has("appended")) parts.appended = appended_rows(c, parts.X.rows());
-  parts.kernel.node().check(D);
-  parts.theta = c.vector("theta", parts.kernel.parameter_count(D));
-  if (parts.mean.is_zero())
-    parts.mean_weights = Matrix(0, P);
-  else
-    parts.mean_weights = c.matrix("mean_weights", parts.mean.basis_count(D), P);
-  if (c.has("point_noise")) parts.point_noise = c.vector("point_noise", parts.X.rows());
-  if (!parts.X.allFinite() || !parts.theta.allFinite() || !(parts.noise_variance >= 0.0) ||
-      !(parts.jitter >= 0.0) || !parts.mean_weights.allFinite() || !parts.point_noise.allFinite())
-    throw FileError(fmt::format("{} holds values that are not finite", c.source));
-
-  SavedModel out{{ExactPosterior(std::move(parts)), get_scaling(c, "inputs", D),
-                  get_scaling(c, "outputs", P), parameters_from(j.at("parameters")),
-                  summary_from(j.at("summary")), j.at("log_marginal_likelihood"), j.at("log_prior"),
+  RegressionPosterior posterior = get_posterior(c, j);
+  const Index D = posterior.dims(), P = posterior.outputs();
+  SavedModel out{{std::move(posterior), get_scaling(c, "inputs", D), get_scaling(c, "outputs", P),
+                  parameters_from(j.at("parameters"), c), summary_from(j.at("summary")),
+                  j.at("log_marginal_likelihood"), j.at("log_prior"),
                   c.has("standard_errors") ? c.vector("standard_errors") : Vector(),
                   j.at("input_names").get<std::vector<std::string>>(),
                   j.at("output_names").get<std::vector<std::string>>()},
                  {}};
+  for (const json& d : j.value("diagnostics", json::array()))
+    out.fit.diagnostics.emplace_back(d.at(0), number_or_nan(d.at(1)));
   for (const json& column : j.at("input_columns"))
     out.inputs.columns.push_back(
         {column.at("name"), column.at("levels").get<std::vector<std::string>>()});
@@ -209,39 +167,27 @@ SavedModel from_container(const Container& c) {
 
 Container to_container(const SavedModel& model) {
   const RegressionFit& fit = model.fit;
-  const ExactPosteriorParts& parts = fit.posterior.parts();
   Container c;
-  c.put_rows("X", parts.X);
-  if (fit.posterior.has_outputs())
-    c.put_rows("Y", parts.Y);
-  else
-    c.put_rows("alpha", parts.alpha);
-  if (!parts.appended.empty())
-    c.put_integers("appended",
-                   std::vector<std::int64_t>(parts.appended.begin(), parts.appended.end()));
-  c.put_vector("theta", parts.theta);
-  if (!parts.mean.is_zero()) c.put_matrix("mean_weights", parts.mean_weights);
-  c.put_vector("noise_variance", Vector::Constant(1, parts.noise_variance));
-  c.put_vector("jitter", Vector::Constant(1, parts.jitter));
-  if (parts.point_noise.size()) c.put_vector("point_noise", parts.point_noise);
+  json j;
+  put_posterior(fit.posterior, c, j);
   if (fit.standard_errors.size()) c.put_vector("standard_errors", fit.standard_errors);
   put_scaling(c, "inputs", fit.input_scaling);
   put_scaling(c, "outputs", fit.output_scaling);
   json columns = json::array();
   for (const auto& column : model.inputs.columns)
     columns.push_back({{"name", column.name}, {"levels", column.levels}});
-  c.metadata = json{{"model", "exact"},
-                    {"kernel", parts.kernel.print()},
-                    {"mean", parts.mean.print()},
-                    {"likelihood", "gaussian"},
-                    {"log_marginal_likelihood", number(fit.log_marginal_likelihood)},
-                    {"log_prior", number(fit.log_prior)},
-                    {"parameters", to_json(fit.parameters)},
-                    {"summary", to_json(fit.summary)},
-                    {"input_columns", columns},
-                    {"input_names", fit.input_names},
-                    {"output_names", fit.output_names}}
-                   .dump();
+  json diagnostics = json::array();
+  for (const auto& [name, value] : fit.diagnostics) diagnostics.push_back({name, number(value)});
+  j.update({{"likelihood", "gaussian"},
+            {"log_marginal_likelihood", number(fit.log_marginal_likelihood)},
+            {"log_prior", number(fit.log_prior)},
+            {"parameters", to_json(fit.parameters, c)},
+            {"summary", to_json(fit.summary)},
+            {"input_columns", columns},
+            {"input_names", fit.input_names},
+            {"output_names", fit.output_names}});
+  if (!fit.diagnostics.empty()) j["diagnostics"] = diagnostics;
+  c.metadata = j.dump();
   return c;
 }
 

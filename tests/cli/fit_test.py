@@ -36,11 +36,11 @@ class Fit(CommandLine):
         self.assertEqual(fit["cost"], {"memory_bytes": 8 * 200**2, "flops_per_evaluation": 200**3})
         big = self.write("big.csv", "x,y\n" + "".join(f"{i},{i % 7}\n" for i in range(20000)))
         limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (2 * 10**9, 2 * 10**9))
-        run = covary("fit", big, "--target", "y", "--json", preexec_fn=limit)
+        run = covary("fit", big, "--target", "y", "--model", "exact", "--json", preexec_fn=limit)
         self.assertEqual(run.returncode, 1)
         answer = self.object_in(run.stdout)
         self.assertEqual(answer["kind"], "memory")
-        self.assertIn("needs 3.2 GB of memory and 2.0 GB are available; use fewer rows: about 15000 fit", answer["error"])
+        self.assertIn("needs 3.2 GB of memory and 2.0 GB are available; use a sparse model (--model vfe) or fewer rows: about 15000 fit", answer["error"])
 
     def test_verbose_is_a_line_for_every_iteration_and_quiet_is_none(self):
         args = ("fit", self.path("train.csv"), "--target", "y", "--restarts", "1")

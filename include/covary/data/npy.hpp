@@ -11,4 +11,11 @@ namespace covary {
 // is a column; beyond two, all but the first are flattened (in C order) into the columns.
 Table parse_npy(std::string_view bytes, const std::string& name);
 
+// Where the doubles of a two-dimensional C-order array lie in its file, for reading some rows of it.
+struct NpyDoubles {
+  Index offset, rows, cols;
+};
+// From the first bytes of the file (the header must be among them) and its size.
+NpyDoubles npy_doubles(std::string_view head, std::size_t file_size, const std::string& name);
+
 }  // namespace covary

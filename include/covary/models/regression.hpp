@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "covary/data/scaling.hpp"
-#include "covary/inference/posterior.hpp"
+#include "covary/inference/regression_posterior.hpp"
 #include "covary/parameters/parameters.hpp"
 #include "covary/training/restarts.hpp"
 
@@ -47,7 +47,7 @@ struct RegressionOptions {
 
 // A trained model: the posterior with the units undone, and what training did. Immutable.
 struct RegressionFit {
-  ExactPosterior posterior;  // in the units the model saw
+  RegressionPosterior posterior;  // in the units the model saw
   Scaling input_scaling, output_scaling;
   Parameters parameters;
   Summary summary;                       // values in the units of the data
@@ -56,6 +56,8 @@ struct RegressionFit {
   Vector standard_errors;  // of the free entries of `parameters`; empty when not computed, NaN
                            // where flat
   std::vector<std::string> input_names, output_names;
+  // What else the inference has to say, by name: the terms of a bound, its bracket, …
+  std::vector<std::pair<std::string, double>> diagnostics = {};
 
   // All in the units of the data.
   Prediction predict(ConstRows X) const;

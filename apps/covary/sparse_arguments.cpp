@@ -1,0 +1,109 @@
+#include "sparse_arguments.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "covary/error.hpp"
+#include "covary/parameters/suggest.hpp"
+
+namespace covary::cli {
+namespace {
+
+constexpr Index most_exact_rows = 2000;
+
+Route parse_route(const std::string& name) {
+  if (name == "auto") return Route::automatic;
+  if (name == "fast") return Route::fast;
+  return name == "safe" ? Route::safe : Route::stable;
+}
+
+}  // namespace
+
+Index inducing_of(const SparseArguments& a) {
+  const std::string& text = a.inducing;
+  if (text == "auto") return 0;
+  Index M = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), M);
+  if (error != std::errc() || end != text.data() + text.size() || M < 1)
+    throw InputError(
+        fmt::format("--inducing takes a number of at least 1, or auto; got '{}'", text));
+  return M;
+}
+
+void add_sparse_options(CLI::App& sub, SparseArguments& a) {
+  sub.add_option("--model", a.model,
+                 "exact, vfe, vfe(tight), fitc, pep(α), dtc, sor, pitc; auto: exact up to 2000 "
+                 "rows, else vfe")
+      ->capture_default_str();
+  sub.add_option("--inducing", a.inducing, "Inducing inputs of a sparse model, or auto")
+      ->capture_default_str();
+  sub.add_option("--inducing-file", a.inducing_file, "Table of them, in the units of the data");
+  sub.add_option("--selection", a.selection,
+                 "greedy_variance, kmeans, hierarchical_kmeans, random or grid")
+      ->check(CLI::IsMember({"greedy_variance", "kmeans", "hierarchical_kmeans", "random", "grid"}))
+      ->capture_default_str();
+  sub.add_option("--route", a.route, "Of a sparse sweep: auto, fast, safe or stable")
+      ->check(CLI::IsMember({"auto", "fast", "safe", "stable"}))
+      ->capture_default_str();
+  sub.add_option("--groups", a.groups, "Of PITC (0: about rows/inducing)")
+      ->check(CLI::NonNegativeNumber);
+}
+
+std::optional<Approximation> approximation_of(const SparseArguments& a, Index rows) {
+  if (a.model == "exact") return {};
+  if (a.model == "auto") {
+    if (rows <= most_exact_rows) return {};
+    return Approximation(Approximation::Kind::vfe);
+  }
+  try {
+    return Approximation(a.model);
+  } catch (const InputError& e) {
+    if (!std::string(e.what()).starts_with("unknown approximation")) throw;
+    throw Unsupported(fmt::format(
+        "model '{}' is not offered by this version{}; it has: exact, auto, vfe (= sparse), "
+        "vfe(tight), fitc, pep(α), dtc, sor, pitc",
+        a.model,
+        did_you_mean(a.model, {"exact", "auto", "vfe", "fitc", "dtc", "sor", "pitc", "pep(0.5)",
+                               "sparse", "vfe(tight)"})));
+  }
+}
+
+SparseRegressionOptions sparse_options(const SparseArguments& a, const Approximation& approximation,
+                                       const RegressionOptions& options, const InputColumns& inputs,
+                                       bool given) {
+  SparseRegressionOptions out;
+  out.kernel = options.kernel;
+  out.mean = options.mean;
+  out.approximation = approximation;
+  out.inducing = inducing_of(a);
+  out.selection = parse_selection(a.selection);
+  out.route = parse_route(a.route);
+  out.groups = a.groups;
+  if (!a.inducing_file.empty()) out.Z = inputs.apply(read_table(a.inducing_file));
+  out.scale_inputs = options.scale_inputs;
+  out.scale_outputs = options.scale_outputs;
+  out.jitter = options.jitter;
+  out.seed = options.seed;
+  out.training = options.training;
+  if (options.starts > 0) out.starts = options.starts;
+  if (given) out.subset = 0;
+  return out;
+}
+
+RegressionFit fit_rows(const TrainingArguments& t, const SparseArguments& a, const TrainingData& d,
+                       const std::string& kernel) {
+  RegressionOptions options = regression_options(t, d, kernel);
+  options.standard_errors = Switch::off;
+  if (const auto approximation = approximation_of(a, d.X.rows())) {
+    SparseRegression model(
+        d.X, d.Y, sparse_options(a, *approximation, options, d.inputs, t.max_iter == 0), d.noise);
+    apply_settings(t, model.parameters());
+    return model.fit();
+  }
+  Regression model(d.X, d.Y, options, d.noise);
+  apply_settings(t, model.parameters());
+  return model.fit();
+}
+
+}  // namespace covary::cli

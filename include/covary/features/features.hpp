@@ -1,0 +1,45 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "covary/kernels/kernel.hpp"
+
+namespace covary {
+
+// The inducing variables u of a GP with a kernel: all that statistics, bounds and posteriors see of
+// them is Kuu = cov(u, u) and Kuf = cov(u, f(x)), with pullbacks. Immutable; the kernel's parameter
+// values `theta` and the feature's own ones `z` are passed in. White noise in the kernel belongs to
+// the rows of data and is in neither: u observes the smooth part.
+class Features {
+ public:
+  virtual ~Features() = default;
+
+  virtual std::string name() const = 0;
+  virtual Index size() const = 0;             // M
+  virtual Index dims() const = 0;             // D, of the inputs x
+  virtual Index parameter_count() const = 0;  // entries of z
+  // Adds the feature's own parameters under "features", at their starts.
+  virtual void declare(Parameters& out) const = 0;
+
+  // M×M, symmetric, both triangles.
+  virtual Matrix Kuu(const double* theta, const double* z) const = 0;
+  // For a symmetric Kuu_bar: adds ∂/∂θ and ∂/∂z.
+  virtual void Kuu_pullback(const double* theta, const double* z, ConstMatrix Kuu_bar,
+                            double* theta_bar, double* z_bar) const = 0;
+  // M×x.n, column-major, overwritten. Serial: sweeps call it from their lanes.
+  virtual void Kuf(const double* theta, const double* z, const RowBlock& x, double* K) const = 0;
+  // Adds ∂/∂θ, ∂/∂z and, where not null, ∂/∂x (x.n × dims, row-major).
+  virtual void Kuf_pullback(const double* theta, const double* z, const RowBlock& x,
+                            const double* Kuf_bar, double* theta_bar, double* z_bar,
+                            double* x_bar) const = 0;
+  // The same u seen by one term of a kernel that is a sum: its Kuf is cov(u, f_term(x)).
+  virtual std::shared_ptr<const Features> for_term(const Kernel& term) const = 0;
+};
+
+using FeaturesPtr = std::shared_ptr<const Features>;
+
+// u_m = f(z_m): the rows of Z, "features.Z", are the feature's parameters.
+FeaturesPtr inducing_points(const Kernel& kernel, ConstRows Z);
+
+}  // namespace covary

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "covary/features/selection.hpp"
+#include "covary/inference/certificate.hpp"
+#include "covary/models/regression.hpp"
+
+namespace covary {
+
+struct SparseRegressionOptions {
+  Kernel kernel = "se(ard)";
+  Mean mean;  // zero
+  Approximation approximation;
+  // Inducing inputs: how many (0: as many as it takes, see docs/automatic-m.md), and how they are
+  // chosen; or themselves, in the units of the data.
+  Index inducing = 0;
+  Selection selection = Selection::greedy_variance;
+  RowMatrix Z;
+  ScaleMode scale_inputs = ScaleMode::columns;
+  ScaleMode scale_outputs = ScaleMode::columns;
+  double jitter = 0.0;  // absolute, in the units the model sees
+  Route route = Route::automatic;
+  // Where training starts: an exact fit of so many rows, the best of `starts`; 0 takes the
+  // parameters as they are.
+  Index subset = 2048;
+  Index starts = 3;
+  Index groups = 0;  // of PITC; 0: about N/M
+  std::uint64_t seed = 0;
+  LbfgsOptions training;  // max_iterations = 0 only evaluates
+  std::function<void(const TrainingState&)> after_iteration = nullptr;
+  std::function<void(const std::string&)> tell = nullptr;  // what training is about to do, in words
+
+  // Of automatic M: the bracket that will do, in nats a row, and the limits.
+  double bracket = 0.01;
+  Index most_inducing = 2000;
+  // What the certificate may cost, here and at the end of a fit.
+  double certificate_flops = 5e11;
+  Index certificate_iterations = 20;
+
+  void check() const;
+};
+
+// Sparse regression: RegressionFit with a SparsePosterior. N rows cost O(N·M²) an evaluation, in
+// memory that does not grow with N beyond the data.
+//
+//   SparseRegression model(X, Y, {.approximation = "vfe", .inducing = 200});
+//   RegressionFit fit = model.fit();
+class SparseRegression {
+ public:
+  SparseRegression(ConstRows X, ConstRows Y, SparseRegressionOptions options = {},
+                   ConstVector point_noise = Vector());
+
+  // kernel.…, likelihood.variance, mean.weights, features.Z; in the units the model sees.
+  Parameters& parameters() { return parameters_; }
+  const Parameters& parameters() const { return parameters_; }
+  const Scaling& input_scaling() const { return input_scaling_; }
+  const Scaling& output_scaling() const { return output_scaling_; }
+  const SparseRegressionOptions& options() const { return options_; }
+
+  // At the current parameters, in the units of the data.
+  SparseEvaluation evaluate() const;
+  // −(objective + log prior) of the free unconstrained vector, in model units.
+  std::optional<double> objective(const Vector& u, Vector* gradient, Jitter& jitter) const;
+
+  // The joint part of training goes on from a state that after_iteration was given.
+  void resume(TrainingState state) { resume_ = std::move(state); }
+  RegressionFit fit();
+
+ private:
+  SparseValues unpack(ConstVector values) const;
+  Parameters exact_parameters() const;
+  SparseEvaluation evaluate(ConstVector values, Jitter& jitter, Vector* values_bar) const;
+  double bound() const;
+  void set_features(ConstRows Z);
+  void choose_Z(Index M);
+  Minimum train(const LbfgsOptions& training, Jitter& jitter, bool keep_state);
+  void start_from_subset();
+  Minimum train_once(Jitter& jitter);
+  Minimum grow(Jitter& jitter);
+  void second_opinion(const Parameters& given, const LbfgsOptions& training, Minimum& best);
+  Certificate bracket() const;
+  double noise_only() const;
+  void say(const std::string& text) const;
+
+  SparseRegressionOptions options_;
+  RowMatrix X_, Y_;
+  Vector point_noise_;
+  Scaling input_scaling_, output_scaling_;
+  double log_jacobian_ = 0.0;
+  std::vector<std::string> warnings_;
+  std::shared_ptr<MemoryRows> rows_;
+  std::vector<std::vector<Index>> columns_;
+  std::vector<Index> group_starts_;  // PITC
+  FeaturesPtr features_;
+  Parameters parameters_;
+  std::optional<TrainingState> resume_;
+};
+
+}  // namespace covary

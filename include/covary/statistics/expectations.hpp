@@ -1,0 +1,55 @@
+#pragma once
+
+#include <vector>
+
+#include "covary/kernels/expectations.hpp"
+#include "covary/statistics/weighted.hpp"
+
+namespace covary {
+
+// Rows in memory whose inputs are Gaussian, N(mean, diag(variance)); not copied.
+class GaussianRows : public RowSource {
+ public:
+  GaussianRows(ConstRows means, ConstRows variances, ConstRows Y);
+  Index rows() const override { return means_.rows(); }
+  Index dims() const override { return means_.dims(); }
+  Index outputs() const override { return means_.outputs(); }
+  DataBlock read(Index first, Index n, ReadBuffer& buffer) const override;
+
+ private:
+  MemoryRows means_;
+  const double* variances_;
+};
+
+// Sums over Gaussian rows where a group of output columns is observed. Nothing here depends on Luu
+// or on the noise, so the jitter can be chosen when tr Ψ2 is known.
+struct PsiStatistics {
+  std::vector<Index> columns;
+  Matrix psi2;        // Σ ⟨k kᵀ⟩, lower triangle
+  Matrix psi1y;       // Σ ⟨k⟩yᵀ, M×P
+  double psi0 = 0.0;  // Σ ⟨k_nn⟩
+  double rows = 0.0;
+  double yy = 0.0;  // Σ |y|²
+};
+
+// The features must be inducing points and the mean function zero, else Unsupported. c.Luu and
+// c.noise are not used.
+std::vector<PsiStatistics> psi_statistics(const SweepContext& c,
+                                          const GaussianExpectations& expectations,
+                                          const Sweep& sweep,
+                                          const std::vector<std::vector<Index>>& columns);
+
+// What bounds take, for the rule of VFE: C = L⁻¹Ψ2L⁻ᵀ/σ², beta = L⁻¹ψ1ᵀY/σ², …
+WeightedStatistics whitened(const PsiStatistics& s, const Matrix& Luu, double noise);
+
+// The gradient by the distribution of each row's input, N×dims.
+struct GaussianRowGradient {
+  RowMatrix mean_bar, variance_bar;
+};
+// As weighted_adjoint; c.Luu and c.noise are those that whitened() had. out.noise_bar is set too.
+void psi_adjoint(const SweepContext& c, const GaussianExpectations& expectations,
+                 const Sweep& sweep, const std::vector<PsiStatistics>& statistics,
+                 const std::vector<WeightedAdjoint>& adjoints, SweepGradient& out,
+                 GaussianRowGradient& rows);
+
+}  // namespace covary

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "covary/data/scaling.hpp"
+#include "covary/kernels/node.hpp"
+
+namespace covary {
+
+// Some rows of the data: inputs, outputs (NaN where missing) and, if given, known noise variances.
+struct DataBlock {
+  RowBlock x;
+  const double* y = nullptr;  // row i at y + i·P
+  Index outputs = 0;          // P
+  const double* noise = nullptr;
+  const double* x_variance = nullptr;  // of Gaussian rows, n × dims, whose means are x
+};
+
+// What a lane reads blocks into, when they are not in memory already.
+struct ReadBuffer {
+  std::vector<double> raw, x, y;
+};
+
+// The rows of the data, read block by block, from any thread.
+class RowSource {
+ public:
+  virtual ~RowSource() = default;
+  virtual Index rows() const = 0;
+  virtual Index dims() const = 0;
+  virtual Index outputs() const = 0;
+  // Rows first … first+n−1. The block lives as long as the buffer is not used again.
+  virtual DataBlock read(Index first, Index n, ReadBuffer& buffer) const = 0;
+};
+
+// Rows in memory, not copied: they must outlive the source. point_noise: N or empty.
+class MemoryRows : public RowSource {
+ public:
+  MemoryRows(ConstRows X, ConstRows Y, ConstVector point_noise);
+  Index rows() const override { return x_.n; }
+  Index dims() const override { return x_.dims; }
+  Index outputs() const override { return outputs_; }
+  DataBlock read(Index first, Index n, ReadBuffer& buffer) const override;
+
+ private:
+  RowBlock x_;
+  const double* y_;
+  Index outputs_;
+  const double* noise_;
+};
+
+// Rows of a two-dimensional NPY file of doubles in C order, read as they are needed: a file larger
+// than memory will do. Columns are chosen by number and scaled as they are read.
+class FileRows : public RowSource {
+ public:
+  FileRows(std::string path, std::vector<Index> input_columns, std::vector<Index> output_columns);
+  ~FileRows() override;
+  FileRows(const FileRows&) = delete;
+  FileRows& operator=(const FileRows&) = delete;
+
+  // From now on rows come as (value − shift)/scale.
+  void set_scaling(Scaling inputs, Scaling outputs);
+  Index rows() const override { return rows_; }
+  Index dims() const override { return static_cast<Index>(inputs_.size()); }
+  Index outputs() const override { return static_cast<Index>(outputs_.size()); }
+  DataBlock read(Index first, Index n, ReadBuffer& buffer) const override;
+
+ private:
+  std::string path_;
+  std::vector<Index> inputs_, outputs_;
+  Scaling input_scaling_, output_scaling_;
+  int file_ = -1;
+  Index begin_ = 0, rows_ = 0, cols_ = 0;
+};
+
+// Output columns grouped by their missing rows, in order of first appearance; a column with nothing
+// observed is an InputError. One pass over the rows, in memory that does not grow with them.
+std::vector<std::vector<Index>> columns_by_pattern(const RowSource& rows);
+
+}  // namespace covary

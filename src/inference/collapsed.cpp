@@ -1,0 +1,104 @@
+#include "inference/collapsed.hpp"
+
+#include <algorithm>
+
+#include "covary/linalg/blas.hpp"
+
+namespace covary {
+namespace {
+
+// tr ψ2 = Σ_n |k_n|², from at most 256 rows spread evenly: a scale is all that is asked for.
+double trace_psi2(const SweepContext& c, const RowSource& rows) {
+  const Index N = rows.rows(), count = std::min<Index>(N, 256), M = c.features->size();
+  ReadBuffer buffer;
+  Vector k(M);
+  double sum = 0.0;
+  for (Index i = 0; i < count; ++i) {
+    c.features->Kuf(c.theta, c.z, rows.read(i * N / count, 1, buffer).x, k.data());
+    sum += k.squaredNorm();
+  }
+  return sum * static_cast<double>(N) / static_cast<double>(count);
+}
+
+}  // namespace
+
+double rounding_ratio(const SweepContext& c, const RowSource& rows, double smallest_eigenvalue) {
+  return unit_rounding * trace_psi2(c, rows) / (c.noise * smallest_eigenvalue);
+}
+
+CollapsedBound collapsed_bound(const WeightedStatistics& s, RowRule::Term term, bool gradient,
+                               SparseEvaluation& out) {
+  const double P = static_cast<double>(s.columns.size());
+  Matrix B = s.C;
+  B.diagonal().array() += 1.0;
+  CollapsedBound g;
+  g.factors = {
+      s.columns, cholesky(std::move(B), "I + L⁻¹Kuf·W·KfuL⁻ᵀ").L, s.beta, s.rows, s.rr, s.log_w,
+      s.term};
+  const Matrix& LB = g.factors.LB;
+  Matrix& c = g.factors.c;
+  solve_lower(LB, c);
+  out.terms.complexity += g.factors.complexity();
+  out.terms.fit += g.factors.fit();
+  out.terms.trace -= P * s.term;
+  out.terms.residual += P * s.trace;
+  out.terms.mean_ratio += P * s.ratio;
+  out.value += g.factors.value();
+  if (!gradient) return g;
+
+  g.adjoint.columns = s.columns;
+  g.adjoint.b = c;
+  solve_lower(LB, g.adjoint.b, Op::transpose);
+  const Matrix bb = product(g.adjoint.b, g.adjoint.b, Op::none, Op::transpose);
+  Matrix C = s.C;
+  mirror_lower(C);
+  Matrix X = C;  // LB⁻¹C, so that CB⁻¹C = XᵀX and B⁻¹C = LB⁻ᵀX
+  solve_lower(LB, X);
+  Matrix BC = X;
+  solve_lower(LB, BC, Op::transpose);
+  const Matrix shrunk = 0.5 * (BC + BC.transpose());  // I − B⁻¹, without the cancellation
+  if (term == RowRule::Term::trace) {
+    g.adjoint.Q = P * shrunk - bb;
+    g.S = P * product(X, X, Op::transpose) + bb;
+  } else {
+    g.adjoint.Q = P * shrunk - bb;
+    g.adjoint.Q.diagonal().array() -= P;
+    g.S = bb - P * shrunk;
+  }
+  return g;
+}
+
+Matrix collapsed_bounds(const std::vector<WeightedStatistics>& statistics, RowRule::Term term,
+                        SparseEvaluation& out, std::vector<WeightedAdjoint>* adjoints) {
+  Matrix S;
+  double observed = 0.0;
+  for (const auto& s : statistics) {
+    CollapsedBound g = collapsed_bound(s, term, adjoints != nullptr, out);
+    observed += s.rows * static_cast<double>(s.columns.size());
+    out.factors.push_back(std::move(g.factors));
+    if (!adjoints) continue;
+    if (S.size() == 0) S = Matrix::Zero(g.S.rows(), g.S.cols());
+    S += g.S;
+    adjoints->push_back(std::move(g.adjoint));
+  }
+  out.terms.mean_ratio /= observed;
+  return S;
+}
+
+void start_gradient(const SparseValues& v, SweepGradient& gradient) {
+  gradient.theta_bar = Vector::Zero(v.theta.size());
+  gradient.z_bar = Vector::Zero(v.z.size());
+  gradient.noise_bar = 0.0;
+  gradient.mean_bar = Matrix::Zero(v.mean_weights.rows(), v.mean_weights.cols());
+}
+
+void add_Kuu_gradient(const Features& features, const SparseValues& v, const Matrix& Luu, Matrix S,
+                      SweepGradient& gradient) {
+  solve_lower(Luu, S, Op::transpose);
+  solve_lower_right(Luu, S, Op::none, -0.5);
+  const Matrix Kuu_bar = 0.5 * (S + S.transpose());
+  features.Kuu_pullback(v.theta.data(), v.z.data(), Kuu_bar, gradient.theta_bar.data(),
+                        gradient.z_bar.data());
+}
+
+}  // namespace covary

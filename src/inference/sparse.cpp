@@ -1,0 +1,86 @@
+#include "covary/inference/sparse.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "covary/error.hpp"
+#include "inference/collapsed.hpp"
+
+namespace covary {
+namespace {
+
+// Routes change at these; docs/decisions/sweep-routes.md has the measurements.
+constexpr double fast_below = 1e-8, stable_above = 1e-2;
+
+Route choose(const SparseProblem& p, const RowRule& rule, double rho) {
+  if (!rule.proportional()) return Route::stable;
+  ReadBuffer buffer;
+  const bool one_noise = !p.sweep->rows().read(0, 1, buffer).noise;
+  if (p.route == Route::fast && !one_noise)
+    throw InputError("the fast route needs one noise variance for all rows; use the safe route");
+  if (p.route != Route::automatic) return p.route;
+  if (rho <= fast_below && one_noise) return Route::fast;
+  return rho > stable_above ? Route::stable : Route::safe;
+}
+
+}  // namespace
+
+double SparseFactors::complexity() const {
+  const double P = static_cast<double>(columns.size());
+  return 0.5 * P *
+         (rows * std::log(2.0 * std::numbers::pi) + log_determinant_of_factor(LB) - log_w);
+}
+
+double SparseFactors::fit() const { return 0.5 * rr - 0.5 * c.squaredNorm(); }
+
+double SparseFactors::value() const {
+  return -complexity() - fit() + static_cast<double>(columns.size()) * term;
+}
+
+Cholesky factor_Kuu(const Features& features, const Vector& theta, const Vector& z, Jitter& jitter,
+                    bool guard, double* smallest) {
+  const Matrix Kuu = features.Kuu(theta.data(), z.data());
+  const double mean = Kuu.diagonal().mean(), norm = Kuu.cwiseAbs().colwise().sum().maxCoeff();
+  for (;;) {
+    Cholesky factor = cholesky(Kuu, jitter, "Kuu");
+    // 1/‖A⁻¹‖₁ is at most the smallest eigenvalue, and at least 1/√M of it.
+    const double lowest = (norm + factor.jitter) / factor.condition_estimate();
+    if (smallest) *smallest = lowest;
+    if (!guard || lowest >= 1e-8 * mean || jitter.rung >= 1e-8) return factor;
+    jitter.rung = jitter.rung == 0.0 ? 1e-12 : 10.0 * jitter.rung;
+    jitter.raised = true;
+  }
+}
+
+SparseEvaluation evaluate_sparse(const SparseProblem& p, const SparseValues& v, Jitter& jitter,
+                                 SweepGradient* gradient) {
+  if (!(v.noise > 0.0))
+    throw InputError(fmt::format("the noise variance must be positive, got {}", v.noise));
+  const RowRule rule = p.approximation.rule();
+  SparseEvaluation out;
+  Cholesky factor = factor_Kuu(*p.features, v.theta, v.z, jitter, p.guard_eigenvalue,
+                               &out.terms.smallest_eigenvalue);
+  out.jitter = factor.jitter;
+  SweepContext c{p.features, &p.kernel->node(), v.theta.data(),     v.z.data(), v.noise,
+                 p.mean,     v.mean_weights,    std::move(factor.L)};
+  out.terms.rho = rounding_ratio(c, p.sweep->rows(), out.terms.smallest_eigenvalue);
+  out.terms.route = choose(p, rule, out.terms.rho);
+
+  const auto statistics =
+      weighted_statistics(c, rule, *p.sweep, p.columns,
+                          out.terms.route == Route::fast ? Forward::psi2 : Forward::solve);
+  std::vector<WeightedAdjoint> adjoints;
+  Matrix S = collapsed_bounds(statistics, rule.term, out, gradient ? &adjoints : nullptr);
+  if (gradient) {
+    start_gradient(v, *gradient);
+    weighted_adjoint(c, rule, *p.sweep, adjoints, out.terms.route == Route::stable, *gradient);
+    if (gradient->residual.size()) S -= 2.0 * gradient->residual;
+    add_Kuu_gradient(*p.features, v, c.Luu, std::move(S), *gradient);
+  }
+  out.Luu = std::move(c.Luu);
+  return out;
+}
+
+}  // namespace covary

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "kernels/stationary.hpp"
+
+namespace covary {
+
+// g = exp(−r²/2)
+class SquaredExponential final : public Stationary {
+ public:
+  using Stationary::Stationary;
+
+ protected:
+  void profile(double shape, double* r2, Index n) const override;
+  void profile_slope(double shape, const double* r2, Index n, double* g, double* slope,
+                     double* shape_slope) const override;
+  double spectral_scale(double, Random&) const override { return 1.0; }
+};
+
+}  // namespace covary

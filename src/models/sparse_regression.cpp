@@ -1,0 +1,249 @@
+#include "covary/models/sparse_regression.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+#include "covary/error.hpp"
+#include "covary/inference/pitc.hpp"
+#include "covary/inference/sparse_posterior.hpp"
+#include "models/checks.hpp"
+
+namespace covary {
+
+void SparseRegressionOptions::check() const {
+  if (!(jitter >= 0.0) || !std::isfinite(jitter))
+    throw InputError(fmt::format("jitter must be finite and not negative, got {}", jitter));
+  if (inducing < 0)
+    throw InputError(
+        fmt::format("the number of inducing inputs must not be negative, got {}; 0 "
+                    "takes as many as it needs",
+                    inducing));
+  if (subset < 0 || starts < 1 || groups < 0 || most_inducing < 1)
+    throw InputError("subset and groups must not be negative; starts and most_inducing at least 1");
+  if (!(bracket > 0.0)) throw InputError(fmt::format("bracket must be positive, got {}", bracket));
+  training.check();
+}
+
+SparseRegression::SparseRegression(ConstRows X, ConstRows Y, SparseRegressionOptions options,
+                                   ConstVector point_noise)
+    : options_(std::move(options)) {
+  options_.check();
+  check_regression_data(X, Y, point_noise);
+  if (options_.Z.size() && options_.Z.cols() != X.cols())
+    throw InputError(
+        fmt::format("the inducing inputs have {} columns, X has {}", options_.Z.cols(), X.cols()));
+  const ScaleMode output_mode =
+      point_noise.size() && Y.cols() > 1 && options_.scale_outputs == ScaleMode::columns
+          ? ScaleMode::global
+          : options_.scale_outputs;
+  auto inputs = fit_scaling(X, options_.scale_inputs);
+  auto outputs = fit_scaling(Y, output_mode);
+  for (const auto& w : inputs.warnings) warnings_.push_back("inputs: " + w);
+  for (const auto& w : outputs.warnings) warnings_.push_back("outputs: " + w);
+  input_scaling_ = std::move(inputs.scaling);
+  output_scaling_ = std::move(outputs.scaling);
+  X_ = input_scaling_.apply(X);
+  Y_ = output_scaling_.apply(Y);
+  log_jacobian_ = output_scaling_.log_jacobian(Y);
+  const double s = output_scaling_.scale(0);
+  if (point_noise.size()) point_noise_ = point_noise / (s * s);
+
+  if (options_.approximation.kind == Approximation::Kind::pitc) {
+    // Rows in the order of their groups.
+    const Index M = options_.inducing ? options_.inducing : 100;
+    const Index groups = options_.groups ? options_.groups : std::max<Index>(1, X.rows() / M);
+    const auto order = order_by_cluster(X_, groups, options_.seed, group_starts_);
+    X_ = RowMatrix(X_(order, Eigen::all));
+    Y_ = RowMatrix(Y_(order, Eigen::all));
+    if (point_noise_.size()) point_noise_ = Vector(point_noise_(order));
+  }
+  rows_ = std::make_shared<MemoryRows>(X_, Y_, point_noise_);
+  columns_ = columns_by_pattern(*rows_);
+
+  const DataScale scale = data_scale(X_, Y_);
+  parameters_ = options_.kernel.parameters(scale);
+  const double noise = 0.1 * scale.y_variance;
+  parameters_.add({"likelihood.variance", Vector::Constant(1, noise),
+                   Transform::positive(noise, 1e-7 * noise)});
+  options_.mean.declare(parameters_, X_.cols(), column_means(Y_));
+  if (options_.Z.size())
+    set_features(input_scaling_.apply(options_.Z));
+  else
+    choose_Z(options_.inducing ? options_.inducing : std::min<Index>(32, X_.rows()));
+}
+
+void SparseRegression::say(const std::string& text) const {
+  if (options_.tell) options_.tell(text);
+}
+
+// New inducing inputs take the place of the old; the parameter keeps its flags.
+void SparseRegression::set_features(ConstRows Z) {
+  features_ = inducing_points(options_.kernel, Z);
+  const bool fixed = parameters_.contains("features.Z") && !parameters_.at("features.Z").trainable;
+  Parameters all;
+  for (const Parameter& p : parameters_.all())
+    if (p.path != "features.Z") {
+      Parameter copy = p;
+      copy.tied_to.clear();
+      all.add(std::move(copy));
+    }
+  features_->declare(all);
+  for (const Parameter& p : parameters_.all())
+    if (!p.tied_to.empty()) all.tie(p.path, p.tied_to, p.ratio);
+  if (fixed) all.fix("features.Z");
+  parameters_ = std::move(all);
+}
+
+void SparseRegression::choose_Z(Index M) {
+  const Vector theta = parameters_.values().head(options_.kernel.parameter_count(X_.cols()));
+  SelectionResult chosen = select_inducing(options_.selection, std::min(M, X_.rows()), X_,
+                                           options_.kernel, theta, options_.seed);
+  if (!chosen.note.empty()) say(chosen.note);
+  set_features(chosen.Z);
+}
+
+SparseValues SparseRegression::unpack(ConstVector values) const {
+  const Index K = options_.kernel.parameter_count(X_.cols()),
+              B = options_.mean.basis_count(X_.cols()), P = Y_.cols();
+  SparseValues v{values.head(K), values.tail(features_->parameter_count()), values(K), {}};
+  if (B > 0) v.mean_weights = Eigen::Map<const RowMatrix>(values.data() + K + 1, B, P);
+  return v;
+}
+
+SparseEvaluation SparseRegression::evaluate(ConstVector values, Jitter& jitter,
+                                            Vector* values_bar) const {
+  const SparseValues v = unpack(values);
+  const bool pitc = !group_starts_.empty();
+  const Sweep sweep = pitc ? group_sweep(*rows_, group_starts_, features_->size())
+                           : Sweep::for_features(*rows_, features_->size());
+  const SparseProblem problem{options_.approximation,
+                              features_.get(),
+                              &options_.kernel,
+                              &options_.mean,
+                              &sweep,
+                              columns_,
+                              options_.route,
+                              parameters_.at("features.Z").trainable && values_bar};
+  SweepGradient g;
+  SweepGradient* out = values_bar ? &g : nullptr;
+  SparseEvaluation e = pitc ? evaluate_pitc(problem, group_starts_, v, jitter, out)
+                            : evaluate_sparse(problem, v, jitter, out);
+  if (values_bar) {
+    values_bar->resize(values.size());
+    const RowMatrix W_bar = g.mean_bar;
+    *values_bar << g.theta_bar, g.noise_bar, Eigen::Map<const Vector>(W_bar.data(), W_bar.size()),
+        g.z_bar;
+  }
+  return e;
+}
+
+SparseEvaluation SparseRegression::evaluate() const {
+  Jitter jitter{options_.jitter};
+  SparseEvaluation e = evaluate(parameters_.values(), jitter, nullptr);
+  e.value -= log_jacobian_;
+  return e;
+}
+
+double SparseRegression::bound() const {
+  Jitter jitter{options_.jitter};
+  return evaluate(parameters_.values(), jitter, nullptr).value;
+}
+
+std::optional<double> SparseRegression::objective(const Vector& u, Vector* gradient,
+                                                  Jitter& jitter) const {
+  const Vector values = parameters_.constrain(u);
+  if (!values.allFinite()) return std::nullopt;
+  Vector bar;
+  double value = evaluate(values, jitter, gradient ? &bar : nullptr).value;
+  value += parameters_.log_prior(values, gradient ? &bar : nullptr);
+  if (gradient) *gradient = -parameters_.pullback(u, bar);
+  return -value;
+}
+
+// The log evidence of y ~ N(0, s²) with the best s for each output: what a model has to beat.
+double SparseRegression::noise_only() const {
+  double sum = 0.0;
+  for (Index p = 0; p < Y_.cols(); ++p) {
+    double square = 0.0, n = 0.0;
+    for (Index i = 0; i < Y_.rows(); ++i)
+      if (!std::isnan(Y_(i, p))) square += Y_(i, p) * Y_(i, p), n += 1.0;
+    if (square > 0.0) sum -= 0.5 * n * (std::log(2.0 * std::numbers::pi * square / n) + 1.0);
+  }
+  return sum;
+}
+
+RegressionFit SparseRegression::fit() {
+  const auto began = std::chrono::steady_clock::now();
+  Jitter jitter{options_.jitter};
+  const bool resumed = resume_.has_value();
+  Minimum best;
+  if (options_.training.max_iterations == 0) {
+    best.summary.reason = "evaluated at the given parameters";
+    best.summary.evaluations = 1;
+  } else if (options_.inducing == 0 && options_.Z.size() == 0 && !resumed) {
+    best = grow(jitter);
+  } else {
+    if (options_.subset > 0 && !resumed) start_from_subset();
+    best = train_once(jitter);
+  }
+
+  Jitter final_jitter = jitter;
+  const Vector values = parameters_.values();
+  SparseEvaluation e = evaluate(values, final_jitter, nullptr);
+  Summary& summary = best.summary;
+  for (auto& p : summary.trace) p.value += log_jacobian_;
+  for (auto& s : summary.starts)
+    if (s.value) *s.value += log_jacobian_;
+  summary.initial_value += log_jacobian_;
+  summary.negate_values();
+  summary.objective = options_.approximation.is_bound() ? "elbo" : "log_marginal_likelihood";
+  summary.value = e.value - log_jacobian_;
+  summary.jitter = e.jitter;
+  static const char* const routes[] = {"automatic", "fast", "safe", "stable"};
+  summary.route = fmt::format(
+      "{}: {} route, ρ = {:.1e}, smallest eigenvalue of Kuu {:.1e}", options_.approximation.print(),
+      routes[static_cast<int>(e.terms.route)], e.terms.rho, e.terms.smallest_eigenvalue);
+  summary.warnings.insert(summary.warnings.begin(), warnings_.begin(), warnings_.end());
+  const double floor = noise_only();
+  if (e.value <= floor && options_.training.max_iterations > 0) {
+    summary.converged = false;
+    summary.warnings.push_back(
+        "no signal found: the model explains the outputs no better than "
+        "noise alone");
+  }
+  SparsePosterior posterior({options_.approximation, options_.kernel, options_.mean, features_,
+                             unpack(values), std::move(e.Luu), e.jitter, std::move(e.factors)});
+  RegressionFit out{
+      std::move(posterior), input_scaling_, output_scaling_, parameters_, {}, 0.0, 0.0, {}, {}, {}};
+  out.diagnostics = {{"inducing", static_cast<double>(features_->size())},
+                     {"complexity", e.terms.complexity + log_jacobian_},
+                     {"fit", e.terms.fit},
+                     {"trace", e.terms.trace},
+                     {"residual_variance", e.terms.residual},
+                     {"mean_residual_ratio", e.terms.mean_ratio},
+                     {"rho", e.terms.rho},
+                     {"noise_only", floor - log_jacobian_}};
+  if (options_.approximation.is_bound()) {
+    const Certificate gap = bracket();
+    summary.upper_bound = gap.upper - log_jacobian_;
+    out.diagnostics.emplace_back("bracket", gap.upper - e.value);
+    out.diagnostics.emplace_back("certified", gap.certified ? 1.0 : 0.0);
+    if (gap.mean_error_sd) out.diagnostics.emplace_back("mean_error_sd", *gap.mean_error_sd);
+    if (gap.variance_ratio) {
+      out.diagnostics.emplace_back("variance_ratio_low", gap.variance_ratio->first);
+      out.diagnostics.emplace_back("variance_ratio_high", gap.variance_ratio->second);
+    }
+    if (!gap.note.empty()) say(gap.note);
+  }
+  out.log_marginal_likelihood = summary.value;
+  out.log_prior = parameters_.log_prior(values);
+  summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  out.summary = std::move(summary);
+  return out;
+}
+
+}  // namespace covary

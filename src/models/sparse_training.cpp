@@ -1,0 +1,219 @@
+// How a sparse model finds a good optimum: parameters from an exact fit of some rows, inducing
+// inputs where those parameters leave most variance, then all together; and how many it takes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "covary/error.hpp"
+#include "covary/models/sparse_regression.hpp"
+#include "covary/random/random.hpp"
+
+namespace covary {
+
+// The parameters without Z, as an exact model has them.
+Parameters SparseRegression::exact_parameters() const {
+  Parameters out;
+  for (Parameter p : parameters_.all())
+    if (p.path != "features.Z") {
+      p.tied_to.clear();
+      out.add(std::move(p));
+    }
+  for (const Parameter& p : parameters_.all())
+    if (!p.tied_to.empty()) out.tie(p.path, p.tied_to, p.ratio);
+  return out;
+}
+
+// Several starts on few rows find the valley; more rows find its floor.
+void SparseRegression::start_from_subset() {
+  const Index N = X_.rows(), most = std::min(N, options_.subset);
+  for (const Index rows : {std::min<Index>(most, 512), most}) {
+    const bool first = rows == std::min<Index>(most, 512);
+    const auto chosen = sample_rows(N, rows, Random(options_.seed, 0x5eed));
+    RegressionOptions o;
+    o.kernel = options_.kernel;
+    o.mean = options_.mean;
+    o.scale_inputs = o.scale_outputs = ScaleMode::none;
+    o.jitter = options_.jitter;
+    o.starts = first ? options_.starts : 1;
+    o.seed = options_.seed;
+    o.standard_errors = Switch::off;
+    o.training.max_iterations = first ? 200 : 50;
+    o.training.gradient_tolerance = 1e-4;
+    o.training.stop = options_.training.stop;
+    Regression model(X_(chosen, Eigen::all), Y_(chosen, Eigen::all), o,
+                     point_noise_.size() ? Vector(point_noise_(chosen)) : Vector());
+    model.parameters() = exact_parameters();
+    say(fmt::format("start: an exact fit of {} of {} rows", rows, N));
+    try {
+      const RegressionFit fitted = model.fit();
+      for (const Parameter& p : fitted.parameters.all())
+        if (p.trainable && p.tied_to.empty()) parameters_.set(p.path, p.value);
+    } catch (const NumericalError& e) {
+      say(fmt::format("the exact fit of {} rows failed ({}); its start is kept", rows, e.what()));
+    }
+    if (rows == most) break;
+  }
+  if (options_.Z.size() == 0) choose_Z(features_->size());
+}
+
+Minimum SparseRegression::train(const LbfgsOptions& training, Jitter& jitter, bool keep_state) {
+  LbfgsOptions options = training;
+  if (!options.objective_changed)
+    options.objective_changed = [&jitter] { return std::exchange(jitter.raised, false); };
+  const Objective f = [&](const Vector& u, Vector* g) { return objective(u, g, jitter); };
+  RestartsState state;
+  if (resume_ && keep_state) {
+    state = std::move(resume_->restarts);
+    jitter = resume_->jitter;
+    resume_.reset();
+  }
+  std::function<void(const RestartsState&)> after;
+  if (options_.after_iteration && keep_state)
+    after = [&](const RestartsState& s) { options_.after_iteration({s, jitter}); };
+  Minimum best = minimise_with_restarts(
+      f, parameters_.flatten(), 1, [&](Index) { return parameters_.flatten(); }, options,
+      std::move(state), after);
+  parameters_.set_values(parameters_.constrain(best.state.u));
+  return best;
+}
+
+// With Z held, then chosen again at the parameters found if that does not lower the bound, then all
+// together.
+Minimum SparseRegression::train_once(Jitter& jitter) {
+  const bool train_Z = parameters_.at("features.Z").trainable;
+  if (train_Z && options_.Z.size() == 0 && !resume_ && options_.subset > 0) {
+    LbfgsOptions held = options_.training;
+    held.max_iterations = std::min<Index>(held.max_iterations, 15);
+    parameters_.fix("features.Z");
+    if (parameters_.free_size() > 0) train(held, jitter, false);
+    parameters_.unfix("features.Z");
+    const double before = bound();
+    const FeaturesPtr features = features_;
+    const Parameters parameters = parameters_;
+    choose_Z(features_->size());
+    if (features_->size() != features->size() || bound() < before) {
+      features_ = features;
+      parameters_ = parameters;
+    }
+    jitter = Jitter{options_.jitter};
+  }
+  return train(options_.training, jitter, true);
+}
+
+// The evidence lies between the bound and this, in model units; by conjugate gradients where the
+// budget allows, else by the trace.
+Certificate SparseRegression::bracket() const {
+  const Sweep sweep = Sweep::for_features(*rows_, features_->size());
+  const SparseProblem problem{Approximation::Kind::vfe,
+                              features_.get(),
+                              &options_.kernel,
+                              &options_.mean,
+                              &sweep,
+                              columns_,
+                              options_.route};
+  Jitter jitter{options_.jitter};
+  return certify(problem, unpack(parameters_.values()), jitter,
+                 {options_.certificate_flops, options_.certificate_iterations});
+}
+
+// M grows by half until the bracket is narrow and more inducing inputs gain nothing; the summary
+// says which of the reasons ended it.
+Minimum SparseRegression::grow(Jitter& jitter) {
+  const double N = static_cast<double>(X_.rows()), floor = noise_only();
+  const Parameters given = parameters_;
+  if (options_.subset > 0) start_from_subset();
+  LbfgsOptions brief = options_.training;
+  brief.max_iterations = std::min<Index>(brief.max_iterations, 40);
+  double before = -std::numeric_limits<double>::infinity();
+  std::string reason;
+  for (;;) {
+    jitter = Jitter{options_.jitter};
+    train(brief, jitter, false);
+    const Index M = features_->size();
+    const double value = bound();
+    const Certificate gap = bracket();
+    const double width = gap.upper - gap.lower, gain = value - before;
+    const bool narrow = width <= options_.bracket * N || width <= 0.05 * (value - floor);
+    const bool settled = gain < options_.bracket * N;
+    say(fmt::format("M = {}: bound {:.4f} a row, bracket {:.4f} a row ({}), gain {:.4f} a row", M,
+                    value / N, width / N, gap.method, gain / N));
+    if (narrow && settled && value > floor) {
+      reason = fmt::format(
+          "M = {}: the bracket is {:.2g} nats a row and half as many more inducing "
+          "inputs gained {:.2g}",
+          M, width / N, gain / N);
+      break;
+    }
+    const Index next = std::min({(3 * M + 1) / 2, X_.rows(), options_.most_inducing});
+    if (next == M) {
+      reason = M == X_.rows()
+                   ? fmt::format("M = {}: an inducing input for every row", M)
+                   : fmt::format(
+                         "M = {}: the limit of inducing inputs; the bracket is {:.2g} nats "
+                         "a row",
+                         M, width / N);
+      break;
+    }
+    if (options_.training.stop && options_.training.stop()) {
+      reason = fmt::format("M = {}: stopped", M);
+      break;
+    }
+    before = value;
+    choose_Z(next);
+    if (features_->size() <= M) {  // the data have no more to give
+      reason = fmt::format("M = {}: more inducing inputs would say nothing new", features_->size());
+      break;
+    }
+  }
+  jitter = Jitter{options_.jitter};
+  Minimum best = train(options_.training, jitter, true);
+  best.summary.reason = reason + "; " + best.summary.reason;
+  second_opinion(given, brief, best);
+  return best;
+}
+
+// A second start, from the parameters as they were given: the better one is kept, and two that
+// differ by more than the bracket are worth a warning.
+void SparseRegression::second_opinion(const Parameters& given, const LbfgsOptions& training,
+                                      Minimum& best) {
+  if (options_.training.stop && options_.training.stop()) return;
+  const FeaturesPtr features = features_;
+  const Parameters first = parameters_;
+  const double value = bound();
+  say("a second start, to see whether it agrees");
+  for (const Parameter& p : given.all())
+    if (p.path != "features.Z" && p.trainable && p.tied_to.empty())
+      parameters_.set(p.path, p.value);
+  choose_Z(features->size());
+  Jitter jitter{options_.jitter};
+  Minimum other;
+  try {
+    other = train(training, jitter, false);
+  } catch (const NumericalError&) {
+    other.state.value = std::numeric_limits<double>::infinity();
+  }
+  const double theirs =
+      std::isfinite(other.state.value) ? bound() : -std::numeric_limits<double>::infinity();
+  const bool better = theirs > value;
+  if (!better) {
+    features_ = features;
+    parameters_ = first;
+  }
+  const Certificate gap = bracket();
+  if (better) {
+    other.summary.reason = best.summary.reason + "; a second start did better and is kept";
+    other.summary.warnings = best.summary.warnings;
+    best = std::move(other);
+  }
+  const double limit =
+      std::max(gap.upper - gap.lower, options_.bracket * static_cast<double>(X_.rows()));
+  if (std::abs(theirs - value) > limit)
+    best.summary.warnings.push_back(fmt::format(
+        "two starts ended {:.4g} nats apart, more than the bracket of {:.4g}: there may be "
+        "a better optimum; try --restarts or another --seed",
+        std::abs(theirs - value), limit));
+}
+
+}  // namespace covary

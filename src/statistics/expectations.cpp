@@ -1,0 +1,187 @@
+#include "covary/statistics/expectations.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "covary/error.hpp"
+#include "covary/linalg/blas.hpp"
+
+namespace covary {
+namespace {
+
+RowBlock inducing_inputs(const SweepContext& c, const Sweep& sweep) {
+  if (c.features->name() != "points")
+    throw Unsupported(fmt::format("Gaussian inputs need inducing points; the features are '{}'",
+                                  c.features->name()));
+  if (c.mean && !c.mean->is_zero())
+    throw Unsupported(fmt::format(
+        "Gaussian inputs need a zero mean function, not '{}': centre the outputs instead",
+        c.mean->print()));
+  const Index dims = sweep.rows().dims();
+  return {c.z, c.features->size(), dims, dims};
+}
+
+GaussianBlock gaussian(const DataBlock& block) {
+  if (!block.x_variance)
+    throw InputError("the rows have no input variances; expectations need GaussianRows");
+  return {block.x, block.x_variance};
+}
+
+// The rows that the columns observe, and their outputs, zero elsewhere.
+struct Seen {
+  std::vector<char> use;
+  Matrix y;
+
+  Seen(const DataBlock& block, const std::vector<Index>& columns)
+      : use(static_cast<std::size_t>(block.x.n)),
+        y(Matrix::Zero(block.x.n, static_cast<Index>(columns.size()))) {
+    for (Index i = 0; i < block.x.n; ++i) {
+      const double* row = block.y + i * block.outputs;
+      use[static_cast<std::size_t>(i)] = !std::isnan(row[columns.front()]);
+      if (!use[static_cast<std::size_t>(i)]) continue;
+      for (std::size_t p = 0; p < columns.size(); ++p)
+        y(i, static_cast<Index>(p)) = row[columns[p]];
+    }
+  }
+  double count() const { return static_cast<double>(std::count(use.begin(), use.end(), 1)); }
+};
+
+}  // namespace
+
+GaussianRows::GaussianRows(ConstRows means, ConstRows variances, ConstRows Y)
+    : means_(means, Y, Vector()), variances_(variances.data()) {
+  if (variances.rows() != means.rows() || variances.cols() != means.cols())
+    throw InputError(fmt::format("the means are {}×{} and the variances {}×{}", means.rows(),
+                                 means.cols(), variances.rows(), variances.cols()));
+  if (variances.outerStride() != variances.cols())
+    throw InputError("the variances must be one dense row-major array; copy them first");
+  for (Index i = 0; i < variances.rows(); ++i)
+    for (Index d = 0; d < variances.cols(); ++d)
+      if (!(variances(i, d) >= 0.0 && std::isfinite(variances(i, d))))
+        throw InputError(
+            fmt::format("the input variance of row {}, column {} is {}; it must be "
+                        "finite and not negative",
+                        i, d, variances(i, d)));
+}
+
+DataBlock GaussianRows::read(Index first, Index n, ReadBuffer& buffer) const {
+  DataBlock block = means_.read(first, n, buffer);
+  block.x_variance = variances_ + first * dims();
+  return block;
+}
+
+std::vector<PsiStatistics> psi_statistics(const SweepContext& c, const GaussianExpectations& psi,
+                                          const Sweep& sweep,
+                                          const std::vector<std::vector<Index>>& columns) {
+  const RowBlock Z = inducing_inputs(c, sweep);
+  const Index M = Z.n;
+  const auto size_of = [&](const std::vector<Index>& cols) {
+    return M * M + M * static_cast<Index>(cols.size()) + 2;
+  };
+  Index size = 0;
+  for (const auto& cols : columns) size += size_of(cols);
+
+  const Vector sums = sweep.sum(size, [&](double* sum) -> Sweep::Body {
+    auto psi1 = std::make_shared<Matrix>(M, sweep.widest());
+    return [&, sum, psi1](const DataBlock& block) {
+      const GaussianBlock x = gaussian(block);
+      psi.psi1(c.theta, Z, x, psi1->data());
+      double* at = sum;
+      for (const auto& cols : columns) {
+        const auto P = static_cast<Index>(cols.size());
+        const Seen seen(block, cols);
+        psi.psi2(c.theta, Z, x, seen.use, Eigen::Map<Matrix>(at, M, M));
+        gemm(1.0, psi1->leftCols(block.x.n), Op::none, seen.y, Op::none, 1.0,
+             Eigen::Map<Matrix>(at + M * M, M, P));
+        double* scalars = at + M * M + M * P;
+        scalars[0] += seen.count();
+        scalars[1] += seen.y.squaredNorm();
+        at += size_of(cols);
+      }
+    };
+  });
+
+  std::vector<PsiStatistics> out;
+  const double* at = sums.data();
+  for (const auto& cols : columns) {
+    const auto P = static_cast<Index>(cols.size());
+    const double rows = at[M * M + M * P], yy = at[M * M + M * P + 1];
+    out.push_back({cols, Eigen::Map<const Matrix>(at, M, M),
+                   Eigen::Map<const Matrix>(at + M * M, M, P), rows * psi.psi0(c.theta), rows, yy});
+    at += size_of(cols);
+  }
+  return out;
+}
+
+WeightedStatistics whitened(const PsiStatistics& s, const Matrix& Luu, double noise) {
+  WeightedStatistics out;
+  out.columns = s.columns;
+  out.C = s.psi2 / noise;
+  mirror_lower(out.C);
+  solve_lower(Luu, out.C);
+  solve_lower_right(Luu, out.C, Op::transpose);
+  out.beta = s.psi1y / noise;
+  solve_lower(Luu, out.beta);
+  out.rows = s.rows;
+  out.rr = s.yy / noise;
+  out.log_w = -s.rows * std::log(noise);
+  out.ratio = std::max(0.0, s.psi0 / noise - out.C.trace());
+  out.trace = out.ratio * noise;
+  out.term = -0.5 * out.ratio;
+  return out;
+}
+
+void psi_adjoint(const SweepContext& c, const GaussianExpectations& psi, const Sweep& sweep,
+                 const std::vector<PsiStatistics>& statistics,
+                 const std::vector<WeightedAdjoint>& adjoints, SweepGradient& out,
+                 GaussianRowGradient& rows) {
+  const RowBlock Z = inducing_inputs(c, sweep);
+  const Index M = Z.n, D = Z.dims, T = out.theta_bar.size();
+  const double w = 1.0 / c.noise;
+  struct Side {
+    Matrix psi2_bar, h;  // ½wL⁻ᵀQL⁻¹ and wL⁻ᵀb
+  };
+  std::vector<Side> sides;
+  for (std::size_t g = 0; g < adjoints.size(); ++g) {
+    const PsiStatistics& s = statistics[g];
+    Side side{0.5 * w * adjoints[g].Q, w * adjoints[g].b};
+    solve_lower(c.Luu, side.psi2_bar, Op::transpose);
+    solve_lower_right(c.Luu, side.psi2_bar);
+    side.psi2_bar = Matrix(0.5 * (side.psi2_bar + side.psi2_bar.transpose()));
+    solve_lower(c.Luu, side.h, Op::transpose);
+    // The statistics are w times sums that do not know it.
+    const double P = static_cast<double>(s.columns.size());
+    Matrix psi2 = s.psi2;
+    mirror_lower(psi2);
+    const double w_times_bar = frobenius(side.psi2_bar, psi2) + frobenius(side.h, s.psi1y) +
+                               0.5 * P * s.rows - 0.5 * w * s.yy - 0.5 * P * w * s.psi0;
+    out.noise_bar -= w * w_times_bar;
+    psi.psi0_pullback(-0.5 * P * w * s.rows, out.theta_bar.data());
+    sides.push_back(std::move(side));
+  }
+
+  rows.mean_bar = RowMatrix::Zero(sweep.rows().rows(), D);
+  rows.variance_bar = rows.mean_bar;
+  const Vector sums = sweep.sum(T + M * D, [&](double* sum) -> Sweep::Body {
+    auto bar = std::make_shared<Matrix>(M, sweep.widest());
+    return [&, sum, bar](const DataBlock& block) {
+      const GaussianBlock x = gaussian(block);
+      const GaussianBars to{sum, sum + T, rows.mean_bar.row(block.x.first).data(),
+                            rows.variance_bar.row(block.x.first).data()};
+      auto psi1_bar = bar->leftCols(block.x.n);
+      psi1_bar.setZero();
+      for (std::size_t g = 0; g < sides.size(); ++g) {
+        const Seen seen(block, adjoints[g].columns);
+        gemm(1.0, sides[g].h, Op::none, seen.y, Op::transpose, 1.0, psi1_bar);
+        psi.psi2_pullback(c.theta, Z, x, seen.use, sides[g].psi2_bar, to);
+      }
+      psi.psi1_pullback(c.theta, Z, x, psi1_bar.data(), to);
+    };
+  });
+  out.theta_bar += sums.head(T);
+  out.z_bar += sums.tail(M * D);
+}
+
+}  // namespace covary

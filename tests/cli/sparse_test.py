@@ -1,0 +1,106 @@
+"""The sparse models at the command line."""
+import math
+import random
+import unittest
+
+from support import CommandLine, covary
+
+
+class Sparse(CommandLine):
+    def setUp(self):
+        super().setUp()
+        rng = random.Random(3)
+        rows = []
+        for _ in range(400):
+            a, b = rng.uniform(-2, 2), rng.uniform(-2, 2)
+            rows.append((a, b, math.sin(2 * a) + 0.5 * b + 0.1 * rng.gauss(0, 1)))
+        text = lambda part: "a,b,y\n" + "".join("%r,%r,%r\n" % row for row in part)
+        self.train = self.write("plane.csv", text(rows[:300]))
+        self.test = self.write("plane_test.csv", text(rows[300:]))
+
+    def exact(self):
+        return self.json_of("fit", self.train, "--target", "y", "--standard-errors", "no")
+
+    def test_every_approximation_fits_predicts_and_is_saved(self):
+        for model in ("sparse", "vfe(tight)", "fitc", "pep(0.5)", "dtc", "sor", "pitc"):
+            with self.subTest(model):
+                out = self.path("sparse.cov")
+                fit = self.json_of("fit", self.train, "--target", "y", "--model", model, "--inducing", "20", "--max-iter",
+                                   "30", "--out", out)
+                self.assertEqual(fit["model"], "vfe" if model == "sparse" else model)
+                self.assertEqual(fit["n"], 300)
+                self.assertEqual(len(fit["parameters"]["features.Z"]), 40)
+                shown = self.json_of("show", out)
+                self.assertEqual(shown["value"], fit["value"])
+                self.assertEqual(shown["diagnostics"], fit["diagnostics"])
+                self.assertLess(self.json_of("evaluate", out, self.test)["rmse"], 0.2)
+
+    def test_a_bracket_around_the_exact_evidence(self):
+        exact = self.exact()
+        set_to = [f"--set={path}={','.join(map(str, v)) if isinstance(v, list) else v}"
+                  for path, v in exact["parameters"].items()]
+        fit = self.json_of("fit", self.train, "--target", "y", "--model", "vfe", "--inducing", "15", "--max-iter", "0",
+                           *set_to)
+        self.assertLess(fit["value"], exact["value"])
+        self.assertGreater(fit["upper_bound"], exact["value"])
+        self.assertEqual(fit["iterations"], 0)
+
+    def test_the_number_of_inducing_inputs_is_found(self):
+        fit = self.json_of("fit", self.train, "--target", "y", "--model", "vfe", "--out", self.path("auto.cov"))
+        exact = self.exact()
+        self.assertIn("M = ", fit["reason"])
+        self.assertLess(fit["upper_bound"] - fit["value"], 0.02 * 300)
+        self.assertLess(abs(fit["value"] - exact["value"]), 0.02 * 300)
+
+    def test_no_signal_is_said(self):
+        rng = random.Random(4)
+        noise = self.write("noise.csv", "x,y\n" + "".join(f"{i},{rng.gauss(0, 1)!r}\n" for i in range(120)))
+        fit = self.json_of("fit", noise, "--target", "y", "--model", "vfe", "--inducing", "10")
+        self.assertTrue(any("no signal" in w for w in fit["warnings"]) or fit["value"] > fit["diagnostics"]["noise_only"])
+
+    def test_given_inducing_inputs(self):
+        z = self.write("z.csv", "a,b\n-1,0\n0,0\n1,1\n")
+        fit = self.json_of("fit", self.train, "--target", "y", "--model", "vfe", "--inducing-file", z, "--no-scale",
+                           "--fix", "features.Z", "--max-iter", "5")
+        self.assertEqual(fit["parameters"]["features.Z"], [-1, 0, 0, 0, 1, 1])
+
+    def test_further_rows(self):
+        out = self.path("small.cov")
+        self.json_of("fit", self.train, "--target", "y", "--model", "fitc", "--inducing", "10", "--max-iter", "20", "--out", out)
+        more = self.json_of("update", out, self.test, "--out", self.path("more.cov"))
+        self.assertEqual(more["n"], 400)
+
+    def test_report_and_draws(self):
+        out = self.path("r.cov")
+        self.json_of("fit", self.train, "--target", "y", "--model", "vfe", "--inducing", "15", "--max-iter", "20", "--out", out)
+        page = self.json_of("report", out, "--data", self.test, "--out", self.path("r.html"))
+        self.assertGreater(page["bytes"], 10000)
+        self.json_of("sample", out, self.test, "-n", "3")
+
+    def test_models_side_by_side(self):
+        answer = self.json_of("compare", self.train, "--target", "y", "--kernel", "se", "--model", "exact", "--model", "vfe",
+                              "--inducing", "15", "--folds", "2", "--max-iter", "20")
+        self.assertEqual(sorted(m["model"] for m in answer["models"]), ["exact", "vfe"])
+
+    def test_wrong_calls(self):
+        z = self.write("z1.csv", "a\n1\n")
+        for arguments, words in (
+                (("--model", "vef"), "did you mean 'vfe'"),
+                (("--model", "pep(2)"), "0 < α ≤ 1"),
+                (("--model", "vfe", "--inducing", "0"), "at least 1"),
+                (("--model", "vfe", "--inducing", "many"), "auto"),
+                (("--model", "vfe", "--inducing-file", z), "'b'"),
+                (("--model", "vfe", "--selection", "best"), "--selection")):
+            run = covary("fit", self.train, "--target", "y", "--json", *arguments)
+            self.assertEqual(run.returncode, 2, run.stderr)
+            self.assertIn(words, self.object_in(run.stdout)["error"])
+
+    def test_more_inducing_inputs_than_rows(self):
+        few = self.write("few.csv", "x,y\n0,0\n1,1\n2,0\n3,1\n")
+        run = covary("fit", few, "--target", "y", "--model", "vfe", "--inducing", "10", "--max-iter", "5", "--json")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertLessEqual(self.object_in(run.stdout)["diagnostics"]["inducing"], 4)
+
+
+if __name__ == "__main__":
+    unittest.main()
