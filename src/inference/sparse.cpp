@@ -58,6 +58,8 @@ SparseEvaluation evaluate_sparse(const SparseProblem& p, const SparseValues& v, 
                                  SweepGradient* gradient) {
   if (!(v.noise > 0.0))
     throw InputError(fmt::format("the noise variance must be positive, got {}", v.noise));
+  if (p.approximation.kind == Approximation::Kind::pitc)
+    throw InputError("PITC needs its groups of rows: evaluate_pitc() takes them");
   const RowRule rule = p.approximation.rule();
   SparseEvaluation out;
   Cholesky factor = factor_Kuu(*p.features, v.theta, v.z, jitter, p.guard_eigenvalue,

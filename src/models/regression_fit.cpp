@@ -93,6 +93,9 @@ RegressionFit RegressionFit::with(ConstRows X, ConstRows Y, ConstVector point_no
   const double jacobian =
       posterior.log_evidence() - log_marginal_likelihood + output_scaling.log_jacobian(Y);
   out.log_marginal_likelihood = out.posterior.log_evidence() - jacobian;
+  // Those were of the rows before.
+  out.diagnostics.clear();
+  out.summary.upper_bound.reset();
   return out;
 }
 

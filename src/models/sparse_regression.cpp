@@ -13,6 +13,20 @@
 #include "models/checks.hpp"
 
 namespace covary {
+namespace {
+
+// Gives a value back what it was.
+template <class T>
+struct Restored {
+  explicit Restored(T& v) : value(v), before(v) {}
+  ~Restored() { value = before; }
+  Restored(const Restored&) = delete;
+  Restored& operator=(const Restored&) = delete;
+  T& value;
+  T before;
+};
+
+}  // namespace
 
 void SparseRegressionOptions::check() const {
   if (!(jitter >= 0.0) || !std::isfinite(jitter))
@@ -73,7 +87,7 @@ SparseRegression::SparseRegression(ConstRows X, ConstRows Y, SparseRegressionOpt
   if (options_.Z.size())
     set_features(input_scaling_.apply(options_.Z));
   else
-    choose_Z(options_.inducing ? options_.inducing : std::min<Index>(32, X_.rows()));
+    choose_Z(options_.inducing ? options_.inducing : first_inducing);
 }
 
 void SparseRegression::say(const std::string& text) const {
@@ -96,6 +110,13 @@ void SparseRegression::set_features(ConstRows Z) {
     if (!p.tied_to.empty()) all.tie(p.path, p.tied_to, p.ratio);
   if (fixed) all.fix("features.Z");
   parameters_ = std::move(all);
+}
+
+void SparseRegression::set_parameters(Parameters parameters) {
+  const Parameter& Z = parameters.at("features.Z");
+  features_ =
+      inducing_points(options_.kernel, Eigen::Map<const RowMatrix>(Z.value.data(), Z.rows, Z.cols));
+  parameters_ = std::move(parameters);
 }
 
 void SparseRegression::choose_Z(Index M) {
@@ -148,6 +169,12 @@ SparseEvaluation SparseRegression::evaluate() const {
   return e;
 }
 
+Certificate SparseRegression::certificate() const {
+  Certificate c = bracket();
+  for (double* value : {&c.lower, &c.upper, &c.elbo}) *value -= log_jacobian_;
+  return c;
+}
+
 double SparseRegression::bound() const {
   Jitter jitter{options_.jitter};
   return evaluate(parameters_.values(), jitter, nullptr).value;
@@ -180,6 +207,12 @@ RegressionFit SparseRegression::fit() {
   const auto began = std::chrono::steady_clock::now();
   Jitter jitter{options_.jitter};
   const bool resumed = resume_.has_value();
+  // The limit of time is that of the whole fit, of which each part would otherwise take it.
+  const auto late = [&began, limit = options_.training.max_seconds] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count() >= limit;
+  };
+  const Restored<std::function<bool()>> stop(options_.training.stop);
+  options_.training.stop = [&] { return late() || (stop.before && stop.before()); };
   Minimum best;
   if (options_.training.max_iterations == 0) {
     best.summary.reason = "evaluated at the given parameters";
@@ -189,6 +222,12 @@ RegressionFit SparseRegression::fit() {
   } else {
     if (options_.subset > 0 && !resumed) start_from_subset();
     best = train_once(jitter);
+  }
+
+  if (options_.training.max_iterations > 0 && late()) {
+    best.summary.converged = false;
+    best.summary.reason =
+        fmt::format("the limit of {} seconds was reached", options_.training.max_seconds);
   }
 
   Jitter final_jitter = jitter;

@@ -122,6 +122,7 @@ Certificate SparseRegression::bracket() const {
 // says which of the reasons ended it.
 Minimum SparseRegression::grow(Jitter& jitter) {
   const double N = static_cast<double>(X_.rows()), floor = noise_only();
+  if (features_->size() > first_inducing) choose_Z(first_inducing);  // of a fit before
   const Parameters given = parameters_;
   if (options_.subset > 0) start_from_subset();
   LbfgsOptions brief = options_.training;
@@ -134,7 +135,7 @@ Minimum SparseRegression::grow(Jitter& jitter) {
     const Index M = features_->size();
     const double value = bound();
     const Certificate gap = bracket();
-    const double width = gap.upper - gap.lower, gain = value - before;
+    const double width = gap.upper - value, gain = value - before;
     const bool narrow = width <= options_.bracket * N || width <= 0.05 * (value - floor);
     const bool settled = gain < options_.bracket * N;
     say(fmt::format("M = {}: bound {:.4f} a row, bracket {:.4f} a row ({}), gain {:.4f} a row", M,
@@ -208,7 +209,7 @@ void SparseRegression::second_opinion(const Parameters& given, const LbfgsOption
     best = std::move(other);
   }
   const double limit =
-      std::max(gap.upper - gap.lower, options_.bracket * static_cast<double>(X_.rows()));
+      std::max(gap.upper - bound(), options_.bracket * static_cast<double>(X_.rows()));
   if (std::abs(theirs - value) > limit)
     best.summary.warnings.push_back(fmt::format(
         "two starts ended {:.4g} nats apart, more than the bracket of {:.4g}: there may be "

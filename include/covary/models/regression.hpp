@@ -24,7 +24,7 @@ struct TrainingState {
 
 struct RegressionOptions {
   Kernel kernel = "se(ard)";
-  Mean mean;  // zero
+  Mean mean = {};  // zero
   // Inputs and outputs are scaled before the model sees them, and predictions are scaled back. With
   // noise given for each row, several outputs share one scale.
   ScaleMode scale_inputs = ScaleMode::columns;
@@ -35,7 +35,7 @@ struct RegressionOptions {
   Index starts = 0;
   std::uint64_t seed = 0;
   // training.max_iterations = 0 only evaluates.
-  LbfgsOptions training;
+  LbfgsOptions training = {};
   // Called after every iteration, for checkpoints and progress.
   std::function<void(const TrainingState&)> after_iteration = nullptr;
   // From the Hessian at the optimum, by differences of the gradient: two evaluations a parameter.

@@ -13,13 +13,13 @@ namespace covary {
 
 struct SparseRegressionOptions {
   Kernel kernel = "se(ard)";
-  Mean mean;  // zero
-  Approximation approximation;
+  Mean mean = {};  // zero
+  Approximation approximation = {};
   // Inducing inputs: how many (0: as many as it takes, see docs/automatic-m.md), and how they are
   // chosen; or themselves, in the units of the data.
   Index inducing = 0;
   Selection selection = Selection::greedy_variance;
-  RowMatrix Z;
+  RowMatrix Z = {};
   ScaleMode scale_inputs = ScaleMode::columns;
   ScaleMode scale_outputs = ScaleMode::columns;
   double jitter = 0.0;  // absolute, in the units the model sees
@@ -30,7 +30,7 @@ struct SparseRegressionOptions {
   Index starts = 3;
   Index groups = 0;  // of PITC; 0: about N/M
   std::uint64_t seed = 0;
-  LbfgsOptions training;  // max_iterations = 0 only evaluates
+  LbfgsOptions training = {};  // max_iterations = 0 only evaluates
   std::function<void(const TrainingState&)> after_iteration = nullptr;
   std::function<void(const std::string&)> tell = nullptr;  // what training is about to do, in words
 
@@ -53,16 +53,26 @@ class SparseRegression {
  public:
   SparseRegression(ConstRows X, ConstRows Y, SparseRegressionOptions options = {},
                    ConstVector point_noise = Vector());
+  // The rows of the sweep are views of its own data: it moves, and is not copied.
+  SparseRegression(SparseRegression&&) = default;
+  SparseRegression& operator=(SparseRegression&&) = default;
+  SparseRegression(const SparseRegression&) = delete;
+  SparseRegression& operator=(const SparseRegression&) = delete;
 
   // kernel.…, likelihood.variance, mean.weights, features.Z; in the units the model sees.
   Parameters& parameters() { return parameters_; }
   const Parameters& parameters() const { return parameters_; }
+  // Those of another model of these data, whose inducing inputs may be more or fewer.
+  void set_parameters(Parameters parameters);
   const Scaling& input_scaling() const { return input_scaling_; }
   const Scaling& output_scaling() const { return output_scaling_; }
   const SparseRegressionOptions& options() const { return options_; }
+  const std::vector<std::string>& warnings() const { return warnings_; }
 
   // At the current parameters, in the units of the data.
   SparseEvaluation evaluate() const;
+  // The bracket of the exact model's evidence, within the budget of the options.
+  Certificate certificate() const;
   // −(objective + log prior) of the free unconstrained vector, in model units.
   std::optional<double> objective(const Vector& u, Vector* gradient, Jitter& jitter) const;
 
@@ -71,6 +81,8 @@ class SparseRegression {
   RegressionFit fit();
 
  private:
+  static constexpr Index first_inducing = 32;  // where automatic M begins
+
   SparseValues unpack(ConstVector values) const;
   Parameters exact_parameters() const;
   SparseEvaluation evaluate(ConstVector values, Jitter& jitter, Vector* values_bar) const;

@@ -1,0 +1,167 @@
+#include "covary/models/sparse_regression.hpp"
+
+#include <gtest/gtest.h>
+
+#include "covary/error.hpp"
+#include "covary/linalg/parallel.hpp"
+#include "support/random_data.hpp"
+
+namespace covary {
+namespace {
+
+using testing::small_data;
+using testing::SmallData;
+
+const SparsePosteriorParts& parts_of(const RegressionFit& fit) {
+  return fit.posterior.sparse().parts();
+}
+
+double diagnostic(const RegressionFit& fit, const std::string& name) {
+  for (const auto& [key, value] : fit.diagnostics)
+    if (key == name) return value;
+  throw InputError("no diagnostic " + name);
+}
+
+TEST(SparseRegression, NearTheExactFitWithEnoughInducingInputs) {
+  const SmallData d = small_data(150, 1, 1, 3);
+  const RegressionFit exact = Regression(d.X, d.Y).fit();
+  SparseRegression model(d.X, d.Y, {.inducing = 20});
+  const RegressionFit fit = model.fit();
+  EXPECT_LE(fit.log_marginal_likelihood, exact.log_marginal_likelihood + 1e-6);
+  EXPECT_NEAR(fit.log_marginal_likelihood, exact.log_marginal_likelihood, 0.05);
+  EXPECT_GE(*fit.summary.upper_bound, fit.log_marginal_likelihood);
+  const Prediction a = fit.predict(d.X), b = exact.predict(d.X);
+  EXPECT_LT((a.mean - b.mean).cwiseAbs().maxCoeff(), 0.01);
+  EXPECT_EQ(fit.summary.objective, "elbo");
+  EXPECT_EQ(fit.posterior.model(), "vfe");
+}
+
+TEST(SparseRegression, TrainingNeverEndsBelowItsStart) {
+  const SmallData d = small_data(200, 2, 1, 5);
+  for (const char* a : {"vfe", "vfe(tight)", "fitc", "pep(0.5)", "dtc", "pitc"}) {
+    SparseRegressionOptions options{.approximation = a, .inducing = 10};
+    options.training.max_iterations = 30;
+    SparseRegression model(d.X, d.Y, options);
+    const RegressionFit fit = model.fit();
+    EXPECT_GE(fit.summary.value, fit.summary.initial_value) << a;
+    EXPECT_NEAR(fit.summary.value, model.evaluate().value, 1e-6) << a;
+    EXPECT_NEAR(-fit.summary.value + 0.0,
+                diagnostic(fit, "complexity") + diagnostic(fit, "fit") + diagnostic(fit, "trace"),
+                1e-6)
+        << a;
+  }
+}
+
+TEST(SparseRegression, TheNumberOfInducingInputsIsFound) {
+  const SmallData d = small_data(400, 1, 1, 7);
+  const RegressionFit exact = Regression(d.X, d.Y, {.starts = 1}).fit();
+  const RegressionFit fit = SparseRegression(d.X, d.Y).fit();
+  EXPECT_NE(fit.summary.reason.find("M = "), std::string::npos);
+  EXPECT_LT(*fit.summary.upper_bound - fit.log_marginal_likelihood, 0.01 * 400);
+  EXPECT_NEAR(fit.log_marginal_likelihood, exact.log_marginal_likelihood, 0.01 * 400);
+  EXPECT_LT(parts_of(fit).features->size(), 200);
+}
+
+TEST(SparseRegression, NoSignalIsNotConvergence) {
+  Random random(11);
+  const RowMatrix X = random.normal_matrix(150, 3), Y = random.normal_matrix(150, 1);
+  const RegressionFit fit = SparseRegression(X, Y, {.inducing = 10}).fit();
+  if (fit.log_marginal_likelihood <= diagnostic(fit, "noise_only")) {
+    EXPECT_FALSE(fit.summary.converged);
+    ASSERT_FALSE(fit.summary.warnings.empty());
+    EXPECT_NE(fit.summary.warnings.back().find("no signal"), std::string::npos);
+  } else {
+    EXPECT_LT(fit.log_marginal_likelihood, diagnostic(fit, "noise_only") + 5.0);
+  }
+}
+
+TEST(SparseRegression, GivenInducingInputsAreKeptWhenFixed) {
+  const SmallData d = small_data(80, 2, 1, 9);
+  const RowMatrix Z = d.X.topRows(6);
+  SparseRegressionOptions options;
+  options.Z = Z;
+  options.training.max_iterations = 20;
+  SparseRegression model(d.X, d.Y, options);
+  model.parameters().fix("features.Z");
+  const RegressionFit fit = model.fit();
+  const Vector& z = parts_of(fit).values.z;
+  const RowMatrix kept = fit.input_scaling.undo(Eigen::Map<const RowMatrix>(z.data(), 6, 2));
+  EXPECT_LT((kept - Z).cwiseAbs().maxCoeff(), 1e-12);
+}
+
+TEST(SparseRegression, SeveralOutputsWithMissingValuesAndKnownNoise) {
+  SmallData d = small_data(120, 2, 2, 13);
+  d.Y(5, 0) = d.Y(17, 1) = std::nan("");
+  SparseRegressionOptions options{.inducing = 15};
+  options.training.max_iterations = 40;
+  const RegressionFit fit =
+      SparseRegression(d.X, d.Y, options, Vector::LinSpaced(120, 0.0, 0.01)).fit();
+  const Prediction p = fit.predict(d.X);
+  EXPECT_EQ(parts_of(fit).groups.size(), 2u);
+  double square = 0.0;
+  for (Index i = 0; i < 120; ++i)
+    for (Index k = 0; k < 2; ++k)
+      if (!std::isnan(d.Y(i, k))) square += std::pow(p.mean(i, k) - d.Y(i, k), 2);
+  EXPECT_LT(std::sqrt(square / 238.0), 0.2);
+}
+
+TEST(SparseRegression, ResumedTrainingEndsWithTheSameBits) {
+  const SmallData d = small_data(150, 2, 1, 15);
+  SparseRegressionOptions options{.inducing = 8};
+  options.training.max_iterations = 25;
+  std::vector<TrainingState> states;
+  options.after_iteration = [&](const TrainingState& s) { states.push_back(s); };
+  const RegressionFit whole = SparseRegression(d.X, d.Y, options).fit();
+  ASSERT_GT(states.size(), 10u);
+  options.after_iteration = nullptr;
+  SparseRegression again(d.X, d.Y, options);
+  again.resume(states[7]);
+  const RegressionFit resumed = again.fit();
+  EXPECT_EQ(resumed.log_marginal_likelihood, whole.log_marginal_likelihood);
+  EXPECT_EQ(parts_of(resumed).values.z, parts_of(whole).values.z);
+}
+
+TEST(SparseRegression, SameBitsForAnyThreads) {
+  const SmallData d = small_data(600, 2, 1, 17);
+  SparseRegressionOptions options{.inducing = 12};
+  options.training.max_iterations = 10;
+  set_threads(1);
+  const RegressionFit one = SparseRegression(d.X, d.Y, options).fit();
+  set_threads(3);
+  const RegressionFit three = SparseRegression(d.X, d.Y, options).fit();
+  set_threads(0);
+  EXPECT_EQ(one.log_marginal_likelihood, three.log_marginal_likelihood);
+  EXPECT_EQ(one.parameters.values(), three.parameters.values());
+}
+
+TEST(SparseRegression, Refusals) {
+  const SmallData d = small_data(20, 2, 1, 1);
+  EXPECT_THROW(SparseRegression(d.X, d.Y, {.inducing = -1}), InputError);
+  SparseRegressionOptions wide;
+  wide.Z = RowMatrix::Zero(3, 5);
+  EXPECT_THROW(SparseRegression(d.X, d.Y, wide), InputError);
+  SparseRegressionOptions jitter;
+  jitter.jitter = -1.0;
+  EXPECT_THROW(SparseRegression(d.X, d.Y, jitter), InputError);
+  const RegressionFit fit = SparseRegression(d.X, d.Y, {.inducing = 5}).fit();
+  EXPECT_THROW(fit.leave_one_out(), Unsupported);
+  EXPECT_THROW(fit.sample_functions(1, 0), Unsupported);
+}
+
+// Repeated inducing inputs are one (P20), by jitter or not.
+TEST(SparseRegression, RepeatedInducingInputs) {
+  const SmallData d = small_data(60, 1, 1, 19);
+  RowMatrix Z(4, 1);
+  Z << -1.0, 0.0, 0.0, 1.0;
+  SparseRegressionOptions twice, once;
+  twice.Z = Z;
+  once.Z = RowMatrix(3, 1);
+  once.Z << -1.0, 0.0, 1.0;
+  twice.training.max_iterations = once.training.max_iterations = 0;
+  const double a = SparseRegression(d.X, d.Y, twice).evaluate().value,
+               b = SparseRegression(d.X, d.Y, once).evaluate().value;
+  EXPECT_NEAR(a, b, 1e-4 * std::abs(b));
+}
+
+}  // namespace
+}  // namespace covary

@@ -1,0 +1,75 @@
+#include <gtest/gtest.h>
+
+#include "covary/error.hpp"
+#include "covary/models/sparse_regression.hpp"
+#include "covary/storage/container.hpp"
+#include "covary/storage/model_file.hpp"
+#include "support/random_data.hpp"
+
+namespace covary {
+namespace {
+
+SavedModel saved_model(const char* approximation) {
+  auto d = testing::small_data(90, 2, 2, 3);
+  d.Y(4, 1) = std::nan("");
+  SparseRegressionOptions options{.mean = "linear", .approximation = approximation, .inducing = 40};
+  options.training.max_iterations = 10;
+  SavedModel out{SparseRegression(d.X, d.Y, options).fit(), {}};
+  out.inputs.columns = {{"a", {}}, {"b", {}}};
+  out.fit.input_names = {"a", "b"};
+  out.fit.output_names = {"y", "z"};
+  return out;
+}
+
+TEST(SparseModelFile, RoundTripKeepsTheBits) {
+  const RowMatrix X = testing::small_data(30, 2, 1, 8).X;
+  for (const char* a : {"vfe", "fitc", "pep(0.5)", "sor", "pitc"}) {
+    const SavedModel m = saved_model(a), back = load_model_bytes(save_model_bytes(m));
+    const Prediction p = m.fit.predict(X), q = back.fit.predict(X);
+    EXPECT_EQ(p.mean, q.mean) << a;
+    EXPECT_EQ(p.variance_f, q.variance_f) << a;
+    EXPECT_EQ(back.fit.posterior.model(), a);
+    EXPECT_EQ(back.fit.parameters.values(), m.fit.parameters.values());
+    EXPECT_EQ(back.fit.diagnostics, m.fit.diagnostics);
+    EXPECT_EQ(back.fit.summary.upper_bound, m.fit.summary.upper_bound);
+    const auto more = testing::small_data(10, 2, 2, 9);
+    EXPECT_EQ(m.fit.with(more.X, more.Y).log_marginal_likelihood,
+              back.fit.with(more.X, more.Y).log_marginal_likelihood);
+  }
+}
+
+TEST(SparseModelFile, DamageBehindValidChecksumsIsRefused) {
+  const Container good = parse_container(save_model_bytes(saved_model("vfe")));
+  const auto refused = [&](const std::function<void(Container&)>& damage) {
+    Container bad = good;
+    damage(bad);
+    const auto bytes = serialise_container(bad);
+    EXPECT_THROW(load_model_bytes(bytes), FileError);
+  };
+  for (const char* name : {"Z", "Luu", "theta", "noise_variance", "group0.LB", "group0.c",
+                           "group0.columns", "group1.sums", "mean_weights"})
+    refused([&](Container& c) { c.tensors.erase(name); });
+  refused([&](Container& c) {
+    c.tensors.erase("Luu");
+    c.put_matrix("Luu", Matrix::Zero(40, 40));
+  });
+  refused([&](Container& c) {
+    c.tensors.erase("group0.columns");
+    c.put_integers("group0.columns", std::vector<std::int64_t>{1});
+  });
+  refused([&](Container& c) {
+    c.tensors.erase("group0.sums");
+    c.put_vector("group0.sums", Vector::Constant(4, std::nan("")));
+  });
+  refused([&](Container& c) {
+    const auto at = c.metadata.find("\"groups\":2");
+    c.metadata.replace(at, 10, "\"groups\":9");
+  });
+  refused([&](Container& c) {
+    const auto at = c.metadata.find("\"points\"");
+    c.metadata.replace(at, 8, "\"pointy\"");
+  });
+}
+
+}  // namespace
+}  // namespace covary
