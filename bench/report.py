@@ -15,37 +15,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+from sparse_report import sparse_section
+from tables import PEERS, number, read_lines, table, verdict
+
 LIMIT_RATIO, LIMIT_FROM = 1.25, 2000  # ours ≤ 1.25 × (dpotrf + dpotri) for N ≥ 2000
 PEER_RATIO, PEER_FROM = 3.0, 1000  # the fastest peer ≥ 3 × ours for N ≥ 1000
 MEMORY_N2 = 2.0  # peak memory ≤ 2 N² doubles, plus O(N·D)
 PREDICT_US = {"mean": 20, "mean and variance": 150}  # one row with a loaded exact model of N = 1000, hot
 TAPE_NS = 1000.0  # the tape's own cost for a small operation
-PEERS = {"scikit-learn": "scikit-learn", "gpy": "GPy", "gpflow": "GPflow", "gpytorch": "GPyTorch"}
-
-
-def read_lines(path):
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-
-
-def number(value, digits=3):
-    """Three significant digits, never in scientific notation."""
-    if value is None:
-        return "–"
-    decimals = max(0, digits - len(str(int(abs(value))))) if abs(value) >= 1 else digits + (value < 0.1) + (value < 0.01)
-    return f"{value:.{decimals}f}"
-
-
-def verdict(value, bound, ok):
-    return f"{number(value)} ({bound}: {'met' if ok else '**not met**'})"
-
-
-def table(header, rows):
-    """Markdown whose columns are aligned, so that it reads as plain text too."""
-    cells = [[str(c) for c in row] for row in [header, *rows]]
-    widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
-    lines = ["| " + " | ".join(c.ljust(w) for c, w in zip(row, widths)) + " |" for row in cells]
-    lines.insert(1, "|" + "|".join("-" * (w + 2) for w in widths) + "|")
-    return "\n".join(lines)
 
 
 def check_agreement(ours, limit):
@@ -214,7 +191,8 @@ def main():
     peers = read_lines(options.results / "peers.jsonl")
     threads = max(x["threads"] for x in lines)
     main_table, notes = evidence_table(lines, peers, threads)
-    versions = dict.fromkeys(f"{PEERS[x['peer']]} {x['version']}" for x in peers if "version" in x)
+    all_peers = peers + read_lines(options.results / "sparse_peers.jsonl")
+    versions = dict.fromkeys(f"{PEERS[x['peer']]} {x['version']}" for x in all_peers if "version" in x)
 
     page = ["# Benchmarks", "", "Written by `make bench`; not edited by hand.", ""]
     page += machine_facts(options.results, threads, options.load)
@@ -236,6 +214,7 @@ def main():
     page += [""] + [f"- {note}" for note in notes] if notes else []
     if scaling := scaling_table(lines, threads):
         page += ["", "## Threads", "", scaling]
+    page += sparse_section(options.results)
     if tape := google_benchmark(options.results / "autodiff.json"):
         page += ["", "## The tape of `autodiff`, one thread", "", "\n\n".join(tape_tables(tape))]
     if kernels := google_benchmark(options.results / "kernels.json"):

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Measures Covary against its limits and its peers, prints the tables and writes docs/benchmarks.md.
 #
-#   make bench                 everything, some ten minutes on two quiet cores
+#   make bench                 everything, on cores that have nothing else to do
 #   make bench PEERS=no        without scikit-learn, GPy, GPflow and GPyTorch
 #   make bench QUICK=yes       one short round at small N, to see that all of it works
 #
@@ -11,10 +11,14 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 all_sizes="500 1000 2000 5000" scaling_size=2000 csv_megabytes=100
+sparse_rows=36000 sparse_inducing="100 500 1000" sparse_rounds=3
+predict_rows=1000000 predict_inducing=500 large_rows=1000000
 micro=(--benchmark_repetitions=5 --benchmark_min_time=0.05 --benchmark_enable_random_interleaving=true)
 if [ "${QUICK:-no}" = yes ]; then
   : "${SIZES:=500 1000}" "${ROUNDS:=1}"
   scaling_size=1000 csv_megabytes=5
+  sparse_rows=2000 sparse_inducing="50 100" sparse_rounds=1
+  predict_rows=40000 predict_inducing=100 large_rows=50000
   micro=(--benchmark_min_time=0.01)
   export COVARY_BENCH_RUNS=2 COVARY_BENCH_ROWS="10000 100000"
 fi
@@ -48,6 +52,23 @@ for n in $sizes; do
   echo "   N = $n" >&2
 done >"$results/exact.jsonl"
 
+echo "== Sparse regression: ours beside the bare BLAS calls of its routes, rounds $sparse_rounds, threads $cores"
+export COVARY_NUM_THREADS=$cores
+for m in $sparse_inducing; do
+  for _ in $(seq "$sparse_rounds"); do
+    "$bin/sparse_bench" "$sparse_rows" "$m" vfe fast
+    OPENBLAS_NUM_THREADS=$cores "$bin/limit_sweep" "$sparse_rows" "$m"
+    "$bin/sparse_bench" "$sparse_rows" "$m" vfe safe
+    "$bin/sparse_bench" "$sparse_rows" "$m" fitc safe
+    "$bin/sparse_bench" "$sparse_rows" "$m" "pep(0.5)" safe
+  done
+  echo "   M = $m" >&2
+done >"$results/sparse.jsonl"
+"$bin/sparse_predict_bench" "$sparse_rows" "$predict_inducing" "$predict_rows" >>"$results/sparse.jsonl"
+COVARY_BENCH_RUNS=1 "$bin/sparse_bench" "$large_rows" "$predict_inducing" vfe safe |
+  sed 's/"case": "/&large /' >>"$results/sparse.jsonl"
+unset COVARY_NUM_THREADS
+
 echo "== Autodiff, kernels, files, start-up"
 COVARY_NUM_THREADS=1 "$bin/autodiff_bench" "${micro[@]}" --benchmark_out="$results/autodiff.json" >"$results/autodiff.txt" 2>&1
 COVARY_NUM_THREADS=$cores "$bin/kernel_bench" "${micro[@]}" --benchmark_out="$results/kernels.json" >"$results/kernels.txt" 2>&1
@@ -62,7 +83,10 @@ fi
 
 if [ "$peers" = yes ]; then
   echo "== The peers"
-  python3 bench/peers/run_all.py --sizes "${sizes// /,}" --threads "$cores" --limit 60 | tee "$results/peers.jsonl"
+  python3 bench/peers/run_all.py exact --sizes "${sizes// /,}" --threads "$cores" --limit 60 | tee "$results/peers.jsonl"
+  python3 bench/peers/run_all.py sparse --rows "$sparse_rows" --inducing "${sparse_inducing// /,}" \
+    --predict "$predict_rows" --predict-inducing "$predict_inducing" --threads "$cores" --limit 120 |
+    tee "$results/sparse_peers.jsonl"
 fi
 
 out=$results/benchmarks.md

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Runs exact.py for every installed peer, one after the other, and gathers the lines in build/peers/exact.jsonl.
+"""Runs exact.py or sparse.py for every installed peer that has it, one after the other, and gathers the lines in
+build/peers/exact.jsonl or sparse.jsonl.
 
-    bench/peers/run_all.py [the options of exact.py]
+    bench/peers/run_all.py exact|sparse [the options of that script]
 """
 
 import subprocess
@@ -10,16 +11,16 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ENVIRONMENTS = HERE.parents[1] / "build" / "peers"
-PEERS = ["scikit-learn", "gpy", "gpflow", "gpytorch"]
+PEERS = {"exact": ["scikit-learn", "gpy", "gpflow", "gpytorch"], "sparse": ["gpy", "gpflow", "gpytorch"]}
 
 
-def run(peer):
+def run(what, peer):
     """Yields the peer's JSON lines, shown on the way."""
     python = ENVIRONMENTS / peer / "bin" / "python"
     if not python.exists():
         print(f"{peer}: not installed (bench/peers/install.sh {peer}); left out", file=sys.stderr)
         return
-    command = [str(python), str(HERE / "exact.py"), peer, *sys.argv[1:]]
+    command = [str(python), str(HERE / f"{what}.py"), peer, *sys.argv[2:]]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         for line in process.stdout:
             print(line, end="", flush=True)
@@ -27,12 +28,15 @@ def run(peer):
 
 
 def main():
+    what = sys.argv[1] if len(sys.argv) > 1 else ""
+    if what not in PEERS:
+        sys.exit("usage: run_all.py exact|sparse [options]")
     if not ENVIRONMENTS.exists():
         sys.exit("no peer is installed; run bench/peers/install.sh first")
     # Written as they come, so that an interrupted run keeps what it measured.
-    with open(ENVIRONMENTS / "exact.jsonl", "w", buffering=1) as out:
-        for peer in PEERS:
-            out.writelines(run(peer))
+    with open(ENVIRONMENTS / f"{what}.jsonl", "w", buffering=1) as out:
+        for peer in PEERS[what]:
+            out.writelines(run(what, peer))
 
 
 if __name__ == "__main__":

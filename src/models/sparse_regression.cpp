@@ -278,6 +278,18 @@ RegressionFit SparseRegression::fit() {
     }
     if (!gap.note.empty()) say(gap.note);
   }
+  // A sparse fit of all rows should predict as well as an exact fit of some.
+  if (guard_) {
+    const double ours = held_out_score(out.posterior);
+    out.diagnostics.emplace_back("nlpd_of_subset_fit", *guard_);
+    out.diagnostics.emplace_back("nlpd", ours);
+    if (ours > *guard_ + 0.05)
+      summary.warnings.push_back(
+          fmt::format("an exact fit of {} rows predicts better (nlpd {:.3f}, this model {:.3f}, "
+                      "scaled outputs): "
+                      "use more inducing inputs",
+                      std::min(options_.subset, X_.rows()), *guard_, ours));
+  }
   out.log_marginal_likelihood = summary.value;
   out.log_prior = parameters_.log_prior(values);
   summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();

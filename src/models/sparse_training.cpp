@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "covary/error.hpp"
 #include "covary/models/sparse_regression.hpp"
@@ -23,6 +24,24 @@ Parameters SparseRegression::exact_parameters() const {
   for (const Parameter& p : parameters_.all())
     if (!p.tied_to.empty()) out.tie(p.path, p.tied_to, p.ratio);
   return out;
+}
+
+// The mean negative log density of y, in model units, over rows of which few were in the subset.
+double SparseRegression::held_out_score(const RegressionPosterior& posterior) const {
+  const auto rows =
+      sample_rows(X_.rows(), std::min<Index>(X_.rows(), 1000), Random(options_.seed, 0x9a2d));
+  const Prediction p = posterior.predict(X_(rows, Eigen::all));
+  double sum = 0.0, count = 0.0;
+  for (Index i = 0; i < p.mean.rows(); ++i)
+    for (Index k = 0; k < p.mean.cols(); ++k) {
+      const Index row = rows[static_cast<std::size_t>(i)];
+      if (std::isnan(Y_(row, k))) continue;
+      const double v = p.variance_y(i, k) + (point_noise_.size() ? point_noise_(row) : 0.0);
+      const double e = Y_(row, k) - p.mean(i, k);
+      sum += 0.5 * (e * e / v + std::log(2.0 * std::numbers::pi * v));
+      count += 1.0;
+    }
+  return sum / count;
 }
 
 // Several starts on few rows find the valley; more rows find its floor.
@@ -50,6 +69,7 @@ void SparseRegression::start_from_subset() {
       const RegressionFit fitted = model.fit();
       for (const Parameter& p : fitted.parameters.all())
         if (p.trainable && p.tied_to.empty()) parameters_.set(p.path, p.value);
+      if (rows == most && rows < N) guard_ = held_out_score(fitted.posterior);
     } catch (const NumericalError& e) {
       say(fmt::format("the exact fit of {} rows failed ({}); its start is kept", rows, e.what()));
     }

@@ -1,14 +1,18 @@
-// Reference values of the sparse approximations: optima on the data set snelson1d with an SE
-// kernel, outputs not centred, jitter 1e-6·σ_f², found by a quasi-Newton method with differences in
-// another program.
+// Reference optima of the sparse approximations on the data set snelson1d: SE kernel, outputs not
+// centred, jitter 1e-6·σ_f², computed by another program. Negative log evidences and bounds, equal
+// to one unit of the last digit given; quoted as E3.x where an experiment of chapter 3 of van der
+// Wilk's thesis (2018) shows them.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "covary/data/split.hpp"
 #include "covary/data/table.hpp"
 #include "covary/error.hpp"
 #include "covary/inference/sparse.hpp"
+#include "covary/kernels/expectations.hpp"
 #include "covary/training/lbfgs.hpp"
 
 namespace covary {
@@ -17,7 +21,7 @@ namespace {
 struct Optimum {
   double value;  // −log evidence or bound
   double lengthscale, signal_sd, noise_sd;
-  Vector Z;
+  std::vector<double> Z;  // ascending
 };
 
 class Snelson : public ::testing::Test {
@@ -36,8 +40,8 @@ class Snelson : public ::testing::Test {
   }
 
   // −F at (log θ, log σ², Z), with the gradient if asked for.
-  static double objective(const RowMatrix& data, const Approximation& a, const Vector& u,
-                          Vector* gradient, double jitter_of_variance = 1e-6) {
+  static double objective(const RowMatrix& data, const Approximation& a, double asked,
+                          const Vector& u, Vector* gradient = nullptr) {
     const RowMatrix X = data.leftCols(1), Y = data.rightCols(1), Z = u.tail(u.size() - 3);
     const Kernel kernel = "se";
     const Mean mean;
@@ -47,11 +51,10 @@ class Snelson : public ::testing::Test {
     const SparseProblem problem{a, features.get(), &kernel, &mean, &sweep, {{0}}};
     const Vector theta = u.head(2).array().exp();
     const SparseValues values{theta, Z.col(0), std::exp(u(2)), {}};
-    Jitter jitter{jitter_of_variance * theta(0)};
+    Jitter jitter{asked};
     SweepGradient g;
     const double value = evaluate_sparse(problem, values, jitter, gradient ? &g : nullptr).value;
     if (gradient) {
-      gradient->resize(u.size());
       gradient->head(2) = -theta.array() * g.theta_bar.array();
       (*gradient)(2) = -values.noise * g.noise_bar;
       gradient->tail(Z.rows()) = -g.z_bar;
@@ -59,43 +62,107 @@ class Snelson : public ::testing::Test {
     return -value;
   }
 
-  static Vector start(double lengthscale, double signal_sd, double noise_sd, const Vector& Z) {
+  static Vector point(double lengthscale, double signal_sd, double noise_sd, const Vector& Z) {
     Vector u(3 + Z.size());
     u << 2 * std::log(signal_sd), std::log(lengthscale), 2 * std::log(noise_sd), Z;
     return u;
   }
 
-  static Optimum optimise(const RowMatrix& data, const Approximation& a, const Vector& from) {
+  // Jitter is that of the optimum: signal_sd is the one expected there.
+  static Optimum optimise(const RowMatrix& data, const Approximation& a, double signal_sd,
+                          const Vector& from) {
+    const double jitter = 1e-6 * signal_sd * signal_sd;
     const Minimum m = minimise(
-        [&](const Vector& u, Vector* g) { return objective(data, a, u, g); }, from);
+        [&](const Vector& u, Vector* g) { return objective(data, a, jitter, u, g); }, from);
     const Vector& u = m.state.u;
-    return {m.state.value, std::exp(u(1)), std::exp(0.5 * u(0)), std::exp(0.5 * u(2)),
-            u.tail(u.size() - 3)};
+    std::vector<double> Z(u.data() + 3, u.data() + u.size());
+    std::sort(Z.begin(), Z.end());
+    return {m.state.value, std::exp(u(1)), std::exp(0.5 * u(0)), std::exp(0.5 * u(2)), Z};
   }
 
-  RowMatrix all_, even_;
+  static std::ptrdiff_t coincident(const Optimum& o) {
+    std::ptrdiff_t count = 0;
+    for (std::size_t i = 1; i < o.Z.size(); ++i) count += o.Z[i] - o.Z[i - 1] < 1e-3;
+    return count;
+  }
+
+  RowMatrix all_, even_;  // 200 rows; those with even numbers
 };
 
-TEST_F(Snelson, Explore) {
-  const auto print = [](const char* n, const Optimum& o) {
-    std::printf("%s %.5f l %.4f sf %.4f sn %.6f\n", n, o.value, o.lengthscale, o.signal_sd, o.noise_sd);
-    for (double z : o.Z) std::printf(" %.4f", z);
-    std::printf("\n");
-  };
-  Vector Z8(8);
-  Z8 << 0.247, 1.051, 1.946, 2.752, 3.607, 4.382, 5.061, 5.687;
-  std::printf("at given %.6f\n", objective(even_, "vfe", start(.697,.821,.2876,Z8), nullptr));
-  print("even vfe8", optimise(even_, "vfe", start(.697,.821,.2876,Z8)));
-  print("even vfe8 lin", optimise(even_, "vfe", start(.6,.9,.3,Vector::LinSpaced(8, .2, 5.8))));
-  print("even fitc8", optimise(even_, "fitc", start(.6,.9,.3,Vector::LinSpaced(8, .2, 5.8))));
-  print("even fitc8", optimise(even_, "fitc", start(.697,.821,.2876,Z8)));
-  for (double lo : {.2, .4, .6, .8}) {
-    print("all vfe7", optimise(all_, "vfe", start(.6,.9,.3,Vector::LinSpaced(7, lo, 6-lo))));
-    print("all fitc7", optimise(all_, "fitc", start(.6,.9,.3,Vector::LinSpaced(7, lo, 6-lo))));
-    print("all vfe15", optimise(all_, "vfe", start(.6,.9,.3,Vector::LinSpaced(15, lo, 6-lo))));
-    print("all fitc15", optimise(all_, "fitc", start(.6,.9,.3,Vector::LinSpaced(15, lo, 6-lo))));
+// E3.4: inducing inputs at the data give the exact evidence, by VFE and by FITC.
+TEST_F(Snelson, InducingInputsAtTheData) {
+  const Vector u = point(0.6103, 0.8711, 0.2753, even_.col(0));
+  EXPECT_NEAR(objective(even_, "vfe", 0.0, u), 33.8923, 1e-4);
+  EXPECT_NEAR(objective(even_, "fitc", 0.0, u), 33.8923, 1e-4);
+}
+
+// E3.1: FITC with eight inducing inputs explains the data without noise; VFE takes more of it.
+TEST_F(Snelson, EightInducingInputs) {
+  Vector Z(8);
+  Z << 0.247, 1.051, 1.946, 2.752, 3.607, 4.382, 5.061, 5.687;
+  EXPECT_NEAR(objective(even_, "vfe", 1e-6 * 0.821 * 0.821, point(0.697, 0.821, 0.2876, Z)),
+              37.7957, 1e-4);
+  const Optimum vfe =
+      optimise(even_, "vfe", 0.821, point(0.6, 0.9, 0.3, Vector::LinSpaced(8, 0.2, 5.8)));
+  EXPECT_NEAR(vfe.value, 37.7957, 1e-4);
+  EXPECT_NEAR(vfe.lengthscale, 0.697, 1e-3);
+  EXPECT_NEAR(vfe.signal_sd, 0.821, 1e-3);
+  EXPECT_NEAR(vfe.noise_sd, 0.2876, 1e-4);
+  for (std::size_t i = 0; i < 8; ++i) EXPECT_NEAR(vfe.Z[i], Z(static_cast<Index>(i)), 1e-3);
+
+  Z << 0.07, 0.73, 1.58, 2.47, 2.96, 3.71, 4.35, 5.36;
+  const Optimum fitc = optimise(even_, "fitc", 0.807, point(0.4, 0.8, 0.01, Z));
+  EXPECT_NEAR(fitc.value, 25.3174, 1e-4);
+  EXPECT_LT(fitc.noise_sd, 1e-4);
+}
+
+TEST_F(Snelson, SevenInducingInputs) {
+  const Optimum vfe =
+      optimise(all_, "vfe", 0.504, point(0.6, 0.5, 0.3, Vector::LinSpaced(7, 0.5, 5.9)));
+  EXPECT_NEAR(vfe.value, 78.0442, 1e-4);
+  EXPECT_NEAR(vfe.lengthscale, 0.672, 1e-3);
+  EXPECT_NEAR(vfe.signal_sd, 0.504, 1e-3);
+  EXPECT_NEAR(vfe.noise_sd, 0.3102, 1e-4);
+  const Vector Z = Vector::LinSpaced(7, 0.4, 5.6);
+  const Optimum local = optimise(all_, "vfe", 0.418, point(0.6, 0.9, 0.3, Z));
+  EXPECT_NEAR(local.value, 79.0272, 1e-4);
+  const Optimum fitc = optimise(all_, "fitc", 0.6388, point(0.6, 0.9, 0.3, Z));
+  EXPECT_NEAR(fitc.value, 55.1664, 1e-4);
+  EXPECT_NEAR(fitc.lengthscale, 0.5205, 1e-4);
+  EXPECT_NEAR(fitc.signal_sd, 0.6388, 1e-4);
+  EXPECT_NEAR(fitc.noise_sd, 0.2325, 1e-4);
+}
+
+// E3.3: VFE reaches nearly the exact 55.9003 from every start; FITC claims less, too little noise
+// and stacks its inducing inputs.
+TEST_F(Snelson, FifteenInducingInputs) {
+  for (const double edge : {0.2, 0.8}) {
+    const Vector from = point(0.6, 0.9, 0.3, Vector::LinSpaced(15, edge, 6 - edge));
+    const Optimum vfe = optimise(all_, "vfe", 0.878, from);
+    EXPECT_NEAR(vfe.value, 55.9053, 1e-4);
+    EXPECT_NEAR(vfe.noise_sd, 0.2822, 1e-4);
+    EXPECT_EQ(coincident(vfe), 0);
+    const Optimum fitc = optimise(all_, "fitc", 0.85, from);
+    EXPECT_LT(fitc.value, 53.1);
+    EXPECT_LT(fitc.noise_sd, 0.262);
+    EXPECT_GE(coincident(fitc), 1);
   }
-  std::printf("Z=X vfe %.6f fitc %.6f\n", objective(even_, "vfe", start(.6103,.8711,.2753,even_.col(0)), nullptr, 0), objective(even_, "fitc", start(.6103,.8711,.2753,even_.col(0)), nullptr, 0));
+}
+
+// ψ statistics at σ_f² = 1.7, l = 0.7 of a row N(0.3, 0.45) with z = −0.2 and z' = 0.9.
+TEST(SparseReference, ExpectationsUnderAGaussian) {
+  const Kernel kernel = "se";
+  const Vector theta = (Vector(2) << 1.7, 0.7).finished();
+  const RowMatrix Z = (Vector(2) << -0.2, 0.9).finished();
+  const double mean = 0.3, variance = 0.45;
+  const GaussianExpectations psi(kernel, 1);
+  const RowBlock z{Z.data(), 2, 1, 1};
+  const GaussianBlock x{{&mean, 1, 1, 1}, &variance};
+  Matrix psi1(2, 1), psi2 = Matrix::Zero(2, 2);
+  psi.psi1(theta.data(), z, x, psi1.data());
+  psi.psi2(theta.data(), z, x, {1}, psi2);
+  EXPECT_NEAR(psi1(0, 0), 1.0745610854, 1e-10);
+  EXPECT_NEAR(psi2(1, 0), 0.9238405240, 1e-10);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace covary {
 
 // Hot loops over raw memory, compiled for the baseline and for AVX2/FMA and chosen at run time.
 
-// out[i] = exp(x[i]); within 1 ulp-and-a-bit (3e-16 relative); 0 below −708; out may be x.
+// out[i] = exp(x[i]); within 4e-16 relative; 0 below −708; out may be x.
 void vector_exp(const double* x, double* out, Index n);
 // For a tile of nx × nz pairs, column-major with leading dimension nx: r2 = Σ_d (x_d − z_d)².
 // x and z are dimension-major: x[d·nx + i], z[d·nz + j].

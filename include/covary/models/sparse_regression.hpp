@@ -95,6 +95,7 @@ class SparseRegression {
   Minimum grow(Jitter& jitter);
   void second_opinion(const Parameters& given, const LbfgsOptions& training, Minimum& best);
   Certificate bracket() const;
+  double held_out_score(const RegressionPosterior& posterior) const;
   double noise_only() const;
   void say(const std::string& text) const;
 
@@ -110,6 +111,7 @@ class SparseRegression {
   FeaturesPtr features_;
   Parameters parameters_;
   std::optional<TrainingState> resume_;
+  std::optional<double> guard_;  // the subset fit's score on rows that it mostly did not see
 };
 
 }  // namespace covary
