@@ -12,8 +12,11 @@ Level one is scikit-learn's manner, level two mirrors the C++ library.
 >>> fit = cv.Regression(X, y, kernel=cv.Kernel("se") + "linear").fit(seed=0)
 >>> fit.predict_y(X[:3])[0].shape
 (3,)
+>>> cv.SparseRegression(X, y, inducing=8).fit(seed=0).Z.shape  # for many rows
+(8, 1)
 """
 
+import importlib
 from typing import TYPE_CHECKING
 
 from ._core import (
@@ -28,6 +31,7 @@ from ._core import (
     NumericalError,
     Parameters,
     Regression,
+    SparseRegression,
     Summary,
     Unsupported,
     __version__,
@@ -39,23 +43,20 @@ from ._core import (
 if TYPE_CHECKING:
     from . import plot as plot
     from .estimators import GPRegressor as GPRegressor
+    from .estimators import SparseGPRegressor as SparseGPRegressor
 
 __all__ = [
     "CovaryError", "ExpressionError", "FileError", "Fit", "GPRegressor", "InputError", "Interrupted",
-    "Kernel", "Mean", "NumericalError", "Parameters", "Regression", "Summary", "Unsupported",
-    "__version__", "load", "plot", "set_threads", "threads",
+    "Kernel", "Mean", "NumericalError", "Parameters", "Regression", "SparseGPRegressor", "SparseRegression",
+    "Summary", "Unsupported", "__version__", "load", "plot", "set_threads", "threads",
 ]
 
 
 def __getattr__(name):
     # scikit-learn and matplotlib are wanted only by those who ask for what needs them.
-    if name == "GPRegressor":
-        from .estimators import GPRegressor
-
-        return GPRegressor
+    if name in ("GPRegressor", "SparseGPRegressor"):
+        return getattr(importlib.import_module(".estimators", __name__), name)
     if name == "plot":
-        import importlib
-
         return importlib.import_module(".plot", __name__)
     raise AttributeError(f"module 'covary' has no attribute '{name}'")
 

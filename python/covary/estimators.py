@@ -1,6 +1,6 @@
 """Level one: estimators in the manner of scikit-learn."""
 
-from typing import Any, Optional, Union
+from typing import Any, Optional, TypeVar, Union
 
 import numpy as np
 
@@ -10,87 +10,43 @@ try:
     from sklearn.utils.validation import check_is_fitted, validate_data
 except ImportError as error:
     raise ImportError(
-        f"GPRegressor needs scikit-learn 1.6 or newer ({error}): pip install 'covary[sklearn]'. "
-        "covary.Regression needs NumPy alone."
+        f"GPRegressor and SparseGPRegressor need scikit-learn 1.6 or newer ({error}): "
+        "pip install 'covary[sklearn]'. "
+        "covary.Regression and covary.SparseRegression need NumPy alone."
     ) from error
 
-from ._core import Fit, Kernel, Mean, Regression
+from ._core import Fit, Kernel, Mean, Regression, SparseRegression
 
-__all__ = ["GPRegressor"]
+__all__ = ["GPRegressor", "SparseGPRegressor"]
+
+_Self = TypeVar("_Self", bound="_Regressor")
 
 
-class GPRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
-    """Exact Gaussian-process regression with trained noise.
+class _Regressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
+    """What the estimators share: they differ in the model that they train, ``_model``."""
 
-    Parameters
-    ----------
-    kernel : str or Kernel, default "se(ard)"
-        A kernel expression such as ``"matern52(ard) + linear"``.
-    mean : str or Mean, default "zero"
-        ``"zero"`` (after scaling), ``"constant"``, ``"linear"`` or ``"poly(k)"``.
-    scale : {"columns", "global", "none", "auto"}, default "columns"
-        How inputs and outputs are scaled before the model sees them; predictions are scaled back.
-    restarts : int, default 0
-        Starts of the optimiser in all; 0 is three up to 1000 rows, else one.
-    max_iter : int, default 1000
-        Iterations of each start; 0 keeps the data-scaled starts.
-    random_state : int, RandomState instance or None, default None
-        Of the restarts. An integer is the seed of the command line.
-    verbose : bool, default False
-        Draw a progress bar: in a notebook, on a terminal, else as lines.
-
-    Attributes
-    ----------
-    fit_ : covary.Fit
-        The trained model, with everything of level two.
-    kernel_ : covary.Kernel
-    noise_variance_ : float or array of shape (n_targets,)
-        In the units of y squared.
-    log_marginal_likelihood_value_ : float
-        The evidence in the units of the data.
-    n_iter_ : int
-    n_features_in_ : int
-    feature_names_in_ : array of str
-        When X was a table with column names.
-
-    Examples
-    --------
-    >>> import numpy as np, covary as cv
-    >>> X = np.linspace(0, 6, 30).reshape(-1, 1)
-    >>> gp = cv.GPRegressor(random_state=0).fit(X, np.sin(X[:, 0]))
-    >>> bool(gp.score(X, np.sin(X[:, 0])) > 0.999)
-    True
-    """
-
+    restarts: int
+    max_iter: int
+    random_state: Any
+    verbose: bool
     fit_: Fit
 
-    def __init__(self, kernel: Union[str, Kernel] = "se(ard)", mean: Union[str, Mean] = "zero",
-                 scale: str = "columns", restarts: int = 0, max_iter: int = 1000,
-                 random_state: Any = None, verbose: bool = False):
-        self.kernel = kernel
-        self.mean = mean
-        self.scale = scale
-        self.restarts = restarts
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def fit(self, X: Any, y: Any) -> "GPRegressor":
+    def fit(self: _Self, X: Any, y: Any) -> _Self:
         """Trains the kernel's parameters and the noise by maximum likelihood."""
         output_names = _output_names(y)
         X, y = validate_data(self, X, y, multi_output=True, y_numeric=True, dtype=np.float64,
                              order="C")
         names = getattr(self, "feature_names_in_", None)
-        model = Regression(X, y, kernel=self.kernel, mean=self.mean, scale=self.scale,
-                           input_names=None if names is None else list(names),
-                           output_names=output_names)
-        self.fit_ = model.fit(seed=_seed(self.random_state), restarts=self.restarts,
-                              max_iter=self.max_iter, progress=bool(self.verbose))
+        seed = _seed(self.random_state)
+        model = self._model(X, y, seed, input_names=None if names is None else list(names),
+                            output_names=output_names)
+        self.fit_ = model.fit(seed=seed, restarts=self.restarts, max_iter=self.max_iter,
+                              progress=bool(self.verbose))
         self.kernel_ = self.fit_.kernel
         noise = self.fit_.noise_variance
         self.noise_variance_ = float(noise[0]) if noise.size == 1 else noise
-        self.log_marginal_likelihood_value_ = self.fit_.log_marginal_likelihood
         self.n_iter_ = self.fit_.summary.iterations
+        self._keep_values()
         return self
 
     def predict(self, X: Any, return_std: bool = False, return_cov: bool = False) -> Any:
@@ -138,6 +94,148 @@ class GPRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         for p, covariance in enumerate(covariances):
             covariance[np.diag_indices_from(covariance)] += noise[p]
         return covariances[0] if noise.size == 1 else np.stack(covariances, axis=-1)
+
+
+class GPRegressor(_Regressor):
+    """Exact Gaussian-process regression with trained noise.
+
+    Parameters
+    ----------
+    kernel : str or Kernel, default "se(ard)"
+        A kernel expression such as ``"matern52(ard) + linear"``.
+    mean : str or Mean, default "zero"
+        ``"zero"`` (after scaling), ``"constant"``, ``"linear"`` or ``"poly(k)"``.
+    scale : {"columns", "global", "none", "auto"}, default "columns"
+        How inputs and outputs are scaled before the model sees them; predictions are scaled back.
+    restarts : int, default 0
+        Starts of the optimiser in all; 0 is three up to 1000 rows, else one.
+    max_iter : int, default 1000
+        Iterations of each start; 0 keeps the data-scaled starts.
+    random_state : int, RandomState instance or None, default None
+        Of the restarts. An integer is the seed of the command line.
+    verbose : bool, default False
+        Draw a progress bar: in a notebook, on a terminal, else as lines.
+
+    Attributes
+    ----------
+    fit_ : covary.Fit
+        The trained model, with everything of level two.
+    kernel_ : covary.Kernel
+    noise_variance_ : float or array of shape (n_targets,)
+        In the units of y squared.
+    log_marginal_likelihood_value_ : float
+        The evidence in the units of the data.
+    n_iter_ : int
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        When X was a table with column names.
+
+    Examples
+    --------
+    >>> import numpy as np, covary as cv
+    >>> X = np.linspace(0, 6, 30).reshape(-1, 1)
+    >>> gp = cv.GPRegressor(random_state=0).fit(X, np.sin(X[:, 0]))
+    >>> bool(gp.score(X, np.sin(X[:, 0])) > 0.999)
+    True
+    """
+
+    def __init__(self, kernel: Union[str, Kernel] = "se(ard)", mean: Union[str, Mean] = "zero",
+                 scale: str = "columns", restarts: int = 0, max_iter: int = 1000,
+                 random_state: Any = None, verbose: bool = False):
+        self.kernel = kernel
+        self.mean = mean
+        self.scale = scale
+        self.restarts = restarts
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _model(self, X, y, seed, **names):
+        return Regression(X, y, kernel=self.kernel, mean=self.mean, scale=self.scale, **names)
+
+    def _keep_values(self):
+        self.log_marginal_likelihood_value_ = self.fit_.log_marginal_likelihood
+
+
+class SparseGPRegressor(_Regressor):
+    """Sparse Gaussian-process regression with trained noise, for many rows.
+
+    Parameters
+    ----------
+    kernel : str or Kernel, default "se(ard)"
+        A kernel expression such as ``"matern52(ard) + linear"``.
+    mean : str or Mean, default "zero"
+        ``"zero"`` (after scaling), ``"constant"``, ``"linear"`` or ``"poly(k)"``.
+    model : str, default "vfe"
+        ``"vfe"``, ``"vfe(tight)"``, ``"fitc"``, ``"pep(0.5)"``, ``"dtc"``, ``"sor"`` or ``"pitc"``.
+    inducing : None, int or array of shape (n_inducing, n_features), default None
+        How many inducing inputs; None for as many as it needs; or themselves, in the units of X.
+    selection : str, default "greedy_variance"
+        How they are chosen: ``"greedy_variance"``, ``"kmeans"``, ``"hierarchical_kmeans"``,
+        ``"random"`` or ``"grid"``.
+    scale : {"columns", "global", "none", "auto"}, default "columns"
+        How inputs and outputs are scaled before the model sees them; predictions are scaled back.
+    restarts : int, default 0
+        Starts of the exact fit of some rows that training begins with; 0 is three.
+    max_iter : int, default 1000
+        Iterations of each part of training; 0 keeps the data-scaled start.
+    random_state : int, RandomState instance or None, default None
+        An integer is the seed of the command line.
+    verbose : bool, default False
+        Draw a progress bar: in a notebook, on a terminal, else as lines.
+
+    Attributes
+    ----------
+    fit_ : covary.Fit
+        The trained model, with everything of level two.
+    kernel_ : covary.Kernel
+    noise_variance_ : float or array of shape (n_targets,)
+        In the units of y squared.
+    elbo_value_ : float
+        The objective in the units of the data: a lower bound on the evidence for ``"vfe"`` and
+        ``"vfe(tight)"``, else an approximation of it.
+    upper_bound_value_ : float or None
+        What the evidence cannot exceed; None for models that are no bounds.
+    inducing_inputs_ : array of shape (n_inducing, n_features)
+        In the units of X.
+    n_iter_ : int
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        When X was a table with column names.
+
+    Examples
+    --------
+    >>> import numpy as np, covary as cv
+    >>> X = np.linspace(0, 6, 300).reshape(-1, 1)
+    >>> gp = cv.SparseGPRegressor(inducing=10, random_state=0).fit(X, np.sin(X[:, 0]))
+    >>> bool(gp.score(X, np.sin(X[:, 0])) > 0.999), gp.inducing_inputs_.shape
+    (True, (10, 1))
+    """
+
+    def __init__(self, kernel: Union[str, Kernel] = "se(ard)", mean: Union[str, Mean] = "zero",
+                 model: str = "vfe", inducing: Any = None, selection: str = "greedy_variance",
+                 scale: str = "columns", restarts: int = 0, max_iter: int = 1000,
+                 random_state: Any = None, verbose: bool = False):
+        self.kernel = kernel
+        self.mean = mean
+        self.model = model
+        self.inducing = inducing
+        self.selection = selection
+        self.scale = scale
+        self.restarts = restarts
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _model(self, X, y, seed, **names):
+        return SparseRegression(X, y, kernel=self.kernel, mean=self.mean, model=self.model,
+                                inducing=self.inducing, selection=self.selection, scale=self.scale,
+                                seed=seed, **names)
+
+    def _keep_values(self):
+        self.elbo_value_ = self.fit_.log_marginal_likelihood
+        self.upper_bound_value_ = self.fit_.upper_bound
+        self.inducing_inputs_ = self.fit_.Z
 
 
 def _seed(random_state: Any) -> int:

@@ -61,6 +61,15 @@ class Bar:
         self._text, self._drawn = "  ".join(words), True
         self._surface.draw(self._fraction, self._text)
 
+    def say(self, text: str) -> None:
+        """What training is about to do, where there is nothing to count."""
+        now = self._clock()
+        if now < self._next:
+            return
+        self._next = now + self._surface.period
+        self._text, self._drawn = text, True
+        self._surface.draw(self._fraction, text)
+
     def close(self, finished: bool = True) -> None:
         if self._drawn:
             self._surface.close(1.0 if finished else self._fraction, self._text)

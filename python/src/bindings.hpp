@@ -11,5 +11,6 @@ void bind_kernels(nanobind::module_& m);
 void bind_summary(nanobind::module_& m);
 void bind_fit(nanobind::module_& m);
 void bind_regression(nanobind::module_& m);
+void bind_sparse_regression(nanobind::module_& m);
 
 }  // namespace covary::python

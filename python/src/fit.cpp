@@ -1,6 +1,7 @@
 // A trained model. It is immutable, so every call may release the interpreter's lock.
 #include <fmt/format.h>
 #include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -29,15 +30,36 @@ nb::dict standard_errors(const SavedModel& m) {
   return out;
 }
 
+nb::dict diagnostics(const SavedModel& m) {
+  nb::dict out;
+  for (const auto& [name, value] : m.fit.diagnostics) out[name.c_str()] = value;
+  return out;
+}
+
 nb::tuple scaling(const Scaling& s) {
   return nb::make_tuple(to_numpy(Vector(s.shift)), to_numpy(Vector(s.scale)));
 }
 
 std::string describe(const SavedModel& m) {
   const RegressionPosterior& p = m.fit.posterior;
-  return fmt::format("{} regression of {} on {} input{}, {} rows, kernel {}, mean {}", p.model(),
+  const std::string inducing =
+      p.is_exact() ? "" : fmt::format(", {} inducing inputs", p.sparse().parts().features->size());
+  return fmt::format("{} regression of {} on {} input{}, {} rows{}, kernel {}, mean {}", p.model(),
                      fmt::join(m.fit.output_names, ", "), p.dims(), p.dims() == 1 ? "" : "s",
-                     p.rows(), p.kernel().print(), p.mean().print());
+                     p.rows(), inducing, p.kernel().print(), p.mean().print());
+}
+
+// Its value with its name: a lower bound is not called the evidence.
+std::string describe_value(const RegressionFit& fit) {
+  return fmt::format("{} {:.6g}", fit.summary.objective == "elbo" ? "elbo" : "log evidence",
+                     fit.log_marginal_likelihood);
+}
+
+NumpyArray inducing_inputs(const SavedModel& m) {
+  const SparsePosteriorParts& parts = m.fit.posterior.sparse().parts();
+  const Index M = parts.features->size(), D = parts.features->dims();
+  const Eigen::Map<const RowMatrix> Z(parts.values.z.data(), M, D);
+  return to_numpy(m.fit.input_scaling.undo(Z));
 }
 
 void bind_storage(nb::class_<SavedModel>& fit) {
@@ -89,7 +111,17 @@ True
   fit.def_prop_ro(
          "log_marginal_likelihood",
          [](const SavedModel& s) { return s.fit.log_marginal_likelihood; },
-         "The evidence in nats, in the units of the data, without log priors.")
+         "The evidence in nats, in the units of the data, without log priors. Of a sparse model it "
+         "is the objective: a lower bound for 'vfe' and 'vfe(tight)', else an approximation.")
+      .def_prop_ro(
+          "upper_bound", [](const SavedModel& s) { return s.fit.summary.upper_bound; },
+          "What the evidence of the exact model cannot exceed; None where it is not known.")
+      .def_prop_ro(
+          "model", [](const SavedModel& s) { return s.fit.posterior.model(); },
+          "\"exact\", or the sparse approximation.")
+      .def_prop_ro("diagnostics", diagnostics,
+                   "What else the inference has to say, by name; empty for an exact model.",
+                   nb::sig("def diagnostics(self) -> dict[str, float]"))
       .def_prop_ro("log_prior", [](const SavedModel& s) { return s.fit.log_prior; })
       .def_prop_ro("kernel", [](const SavedModel& s) { return s.fit.posterior.kernel(); })
       .def_prop_ro("mean", [](const SavedModel& s) { return s.fit.posterior.mean(); })
@@ -114,23 +146,24 @@ True
       .def_prop_ro(
           "output_scaling", [](const SavedModel& s) { return scaling(s.fit.output_scaling); },
           "Shift and scale of each output column.")
+      .def_prop_ro("Z", inducing_inputs, nb::rv_policy::move,
+                   "The inducing inputs of a sparse model, in the units of the data: M×D.")
       .def_prop_ro(
           "X",
           [](const SavedModel& s) {
             return to_numpy(s.fit.input_scaling.undo(s.fit.posterior.exact().parts().X));
           },
-          nb::rv_policy::move, "The training inputs.")
+          nb::rv_policy::move, "The training inputs, which only an exact model keeps.")
       .def_prop_ro(
           "Y",
           [](const SavedModel& s) {
             return outputs_to_numpy(
                 s.fit.output_scaling.undo(s.fit.posterior.exact().training_outputs()));
           },
-          nb::rv_policy::move, "The training outputs.")
+          nb::rv_policy::move, "The training outputs, which only an exact model keeps.")
       .def("__repr__",
            [](const SavedModel& s) {
-             return fmt::format("<{}: log evidence {:.6g}>", describe(s),
-                                s.fit.log_marginal_likelihood);
+             return fmt::format("<{}: {}>", describe(s), describe_value(s.fit));
            })
       .def("__str__",
            [](const SavedModel& s) {
@@ -139,8 +172,7 @@ True
                                 s.fit.parameters.table(errors.size() ? &errors : nullptr));
            })
       .def("_repr_html_", [](const SavedModel& s) {
-        return fmt::format("<p>{}<br>log evidence {:.6g}</p>{}", describe(s),
-                           s.fit.log_marginal_likelihood,
+        return fmt::format("<p>{}<br>{}</p>{}", describe(s), describe_value(s.fit),
                            html_table(s.fit.parameters, &s.fit.standard_errors));
       });
   m.def(

@@ -114,6 +114,7 @@ std::string escape(const std::string& text) {
 }
 
 std::string numbers(ConstVector v) {
+  if (v.size() > 40) return fmt::format("{:.3g} … {:.3g}", v.minCoeff(), v.maxCoeff());
   return fmt::format("{:.6g}", fmt::join(v.begin(), v.end(), ", "));
 }
 

@@ -25,7 +25,8 @@ using Moments = std::pair<nb::object, nb::object>;
 // so that the parts have the same bits as one call.
 Index part_size(const SavedModel& m) {
   constexpr double block = 512;
-  const auto N = static_cast<double>(m.fit.posterior.parts().X.rows());
+  const RegressionPosterior& p = m.fit.posterior;
+  const auto N = static_cast<double>(p.is_exact() ? p.rows() : p.sparse().parts().features->size());
   return static_cast<Index>(block * std::floor(std::clamp(1e10 / (N * N * block), 1.0, 1e6)));
 }
 
@@ -75,6 +76,20 @@ nb::object predict_table(const SavedModel& m, const ArrayLike& X) {
   }
   const nb::object index = nb::hasattr(X, "iloc") ? nb::object(X.attr("index")) : nb::none();
   return nb::module_::import_("pandas").attr("DataFrame")(columns, "index"_a = index);
+}
+
+// f = g + h of a sparse model, in the units of the data.
+nb::tuple split(const SavedModel& m, const ArrayLike& X) {
+  const SparsePosterior& posterior = m.fit.posterior.sparse();
+  const Rows rows = to_inputs(X, m.inputs);
+  const Scaling& undo = m.fit.output_scaling;
+  auto s = unlocked([&] { return posterior.split(m.fit.input_scaling.apply(rows.get())); });
+  const auto give = [&](RowMatrix values) {
+    return outputs_like(X, std::move(values), m.fit.output_names);
+  };
+  return nb::make_tuple(
+      give(undo.undo(s.g_mean)), give(undo.undo_variance(s.g_variance)),
+      give(undo.undo_variance(RowMatrix(s.h_variance.replicate(1, s.g_mean.cols())))));
 }
 
 SavedModel condition(const SavedModel& m, const ArrayLike& X, const ArrayLike& Y,
@@ -164,6 +179,13 @@ void bind_predictions(nb::class_<SavedModel>& fit) {
           },
           "Mean and variance of each y given all the others, and the sum of log densities.",
           nb::sig("def leave_one_out(self) -> tuple[" COVARY_ARRAY ", " COVARY_ARRAY ", float]"))
+      .def(
+          "split", split, "X"_a,
+          "Of a sparse model, f = g + h: the mean and the variance of g, which the data determine, "
+          "and the variance of h, which they cannot change because no inducing input reaches it. "
+          "The variance of f is the sum of both, but for 'sor', which has no h.",
+          nb::sig("def split(self, X: numpy.typing.ArrayLike) "
+                  "-> tuple[" COVARY_ARRAY ", " COVARY_ARRAY ", " COVARY_ARRAY "]"))
       .def("condition", condition, "X"_a, "Y"_a, "noise"_a = nb::none(),
            "A new fit with further rows and the parameters as they are.")
       .def(

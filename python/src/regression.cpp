@@ -13,67 +13,31 @@
 #include "covary/storage/model_file.hpp"
 #include "expressions.hpp"
 #include "parameters.hpp"
-#include "tables.hpp"
+#include "training_data.hpp"
 #include "watch.hpp"
 
 namespace covary::python {
 namespace {
 
 using namespace nb::literals;
-using Names = std::optional<std::vector<std::string>>;
-
 // A regression with its data in their own units, so that fit() may set the options of training.
 struct Model {
-  RowMatrix X, Y;
-  Vector noise;
+  TrainingData data;
   RegressionOptions options;
-  std::vector<std::string> input_names, output_names;
   Regression regression;
 };
 
-std::vector<std::string> numbered(const char* prefix, Index n) {
-  std::vector<std::string> out;
-  for (Index i = 0; i < n; ++i) out.push_back(fmt::format("{}{}", prefix, i));
-  return out;
+Model make_model(TrainingData data, RegressionOptions options) {
+  Regression regression(data.X, data.Y, options, data.noise);
+  return {std::move(data), std::move(options), std::move(regression)};
 }
 
-std::vector<std::string> names_for(const Names& given, nb::handle data, const char* prefix, Index n,
-                                   const char* what) {
-  Names names = given ? given : column_names(data);
-  if (!names) return numbered(prefix, n);
-  if (static_cast<Index>(names->size()) != n)
-    throw InputError(fmt::format("{} has {} names for {} columns", what, names->size(), n));
-  return *names;
-}
-
-// "auto" is by the data, for inputs and outputs apart, as on the command line.
-ScaleMode scale_mode(const std::string& scale, ConstRows data) {
-  return scale == "auto" ? suggest_mode(data) : parse_scale_mode(scale);
-}
-
-Model make_model(const ArrayLike& X, const ArrayLike& Y, const KernelLike& kernel,
-                 const MeanLike& mean, const std::string& scale, const ArrayLike& noise,
-                 double jitter, const Names& input_names, const Names& output_names) {
-  const Rows x = to_inputs(X), y = to_outputs(Y);
-  RegressionOptions options;
-  options.kernel = to_kernel(kernel);
-  options.mean = to_mean(mean);
-  options.scale_inputs = scale_mode(scale, x.get());
-  options.scale_outputs = scale_mode(scale, y.get());
-  options.jitter = jitter;
-  const Vector point_noise = to_vector(noise, "noise");
-  const Index D = x.get().cols(), P = y.get().cols();
-  auto inputs = names_for(input_names, X, "x", D, "input_names");
-  auto outputs = !output_names && !column_names(Y) && P == 1
-                     ? std::vector<std::string>{"y"}
-                     : names_for(output_names, Y, "y", P, "output_names");
-  return {x.get(),
-          y.get(),
-          point_noise,
-          options,
-          std::move(inputs),
-          std::move(outputs),
-          Regression(x.get(), y.get(), options, point_noise)};
+Switch to_switch(const std::string& standard_errors) {
+  if (standard_errors == "yes") return Switch::on;
+  if (standard_errors == "no") return Switch::off;
+  if (standard_errors == "auto") return Switch::automatic;
+  throw InputError(
+      fmt::format("standard_errors is '{}'; it is 'auto', 'yes' or 'no'", standard_errors));
 }
 
 struct FitArguments {
@@ -90,61 +54,37 @@ SavedModel run_fit(Model& m, const FitArguments& a) {
   options.starts = a.restarts;
   options.training.max_iterations = a.max_iter;
   if (a.max_seconds) options.training.max_seconds = *a.max_seconds;
-  if (a.standard_errors != "auto" && a.standard_errors != "yes" && a.standard_errors != "no")
-    throw InputError(
-        fmt::format("standard_errors is '{}'; it is 'auto', 'yes' or 'no'", a.standard_errors));
-  options.standard_errors = a.standard_errors == "yes"  ? Switch::on
-                            : a.standard_errors == "no" ? Switch::off
-                                                        : Switch::automatic;
-  const Index starts = a.restarts ? a.restarts : (m.X.rows() <= 1000 ? 3 : 1);
-  Watch watch(a.callback, a.progress, options, starts,
-              -m.regression.output_scaling().log_jacobian(m.Y));
+  options.standard_errors = to_switch(a.standard_errors);
+  const Index starts = a.restarts ? a.restarts : (m.data.X.rows() <= 1000 ? 3 : 1);
+  Watch watch(a.callback, a.progress, options.training, starts,
+              -m.regression.output_scaling().log_jacobian(m.data.Y));
   watch.attach(options);
   // A model of its own is trained, so that other Python threads may go on using this one.
-  Regression training(m.X, m.Y, options, m.noise);
+  Regression training(m.data.X, m.data.Y, options, m.data.noise);
   training.parameters() = m.regression.parameters();
-  InputColumns inputs;
-  for (const auto& name : m.input_names) inputs.columns.push_back({name, {}});
-  std::optional<SavedModel> out;
-  try {
-    const nb::gil_scoped_release release;
-    out = SavedModel{training.fit(), inputs};
-  } catch (...) {
-    watch.close(false);
-    throw;
-  }
-  watch.close(true);
-  out->fit.input_names = m.input_names;
-  out->fit.output_names = m.output_names;
+  SavedModel out{watch.run(training), m.data.inputs()};
+  out.fit.input_names = m.data.input_names;
+  out.fit.output_names = m.data.output_names;
   m.regression.parameters() = training.parameters();
-  return std::move(*out);
+  return out;
 }
 
 nb::tuple get_state(const Model& m) {
   const auto mode = [](ScaleMode s) { return static_cast<int>(s); };
-  return nb::make_tuple(to_numpy(RowMatrix(m.X)), to_numpy(RowMatrix(m.Y)),
-                        to_numpy(Vector(m.noise)), m.options.kernel, m.options.mean,
+  return nb::make_tuple(get_state(m.data), m.options.kernel, m.options.mean,
                         mode(m.options.scale_inputs), mode(m.options.scale_outputs),
-                        m.options.jitter, m.input_names, m.output_names, m.regression.parameters());
+                        m.options.jitter, m.regression.parameters());
 }
 
 Model from_state(const nb::tuple& t) {
   RegressionOptions options;
-  options.kernel = nb::cast<Kernel>(t[3]);
-  options.mean = nb::cast<Mean>(t[4]);
-  options.scale_inputs = static_cast<ScaleMode>(nb::cast<int>(t[5]));
-  options.scale_outputs = static_cast<ScaleMode>(nb::cast<int>(t[6]));
-  options.jitter = nb::cast<double>(t[7]);
-  const Rows x = to_inputs(t[0]), y = to_outputs(t[1]);
-  const Vector noise = to_vector(t[2], "noise");
-  Model m{x.get(),
-          y.get(),
-          noise,
-          options,
-          nb::cast<std::vector<std::string>>(t[8]),
-          nb::cast<std::vector<std::string>>(t[9]),
-          Regression(x.get(), y.get(), options, noise)};
-  m.regression.parameters() = nb::cast<Parameters>(t[10]);
+  options.kernel = nb::cast<Kernel>(t[1]);
+  options.mean = nb::cast<Mean>(t[2]);
+  options.scale_inputs = static_cast<ScaleMode>(nb::cast<int>(t[3]));
+  options.scale_outputs = static_cast<ScaleMode>(nb::cast<int>(t[4]));
+  options.jitter = nb::cast<double>(t[5]);
+  Model m = make_model(training_data_from(nb::cast<nb::tuple>(t[0])), options);
+  m.regression.parameters() = nb::cast<Parameters>(t[6]);
   return m;
 }
 
@@ -191,8 +131,14 @@ void bind_regression(nb::module_& m) {
           [](Model* self, const ArrayLike& X, const ArrayLike& Y, const KernelLike& kernel,
              const MeanLike& mean, const std::string& scale, const ArrayLike& noise, double jitter,
              const Names& input_names, const Names& output_names) {
-            new (self) Model(
-                make_model(X, Y, kernel, mean, scale, noise, jitter, input_names, output_names));
+            TrainingData data = to_training_data(X, Y, noise, input_names, output_names);
+            RegressionOptions options;
+            options.kernel = to_kernel(kernel);
+            options.mean = to_mean(mean);
+            options.scale_inputs = to_scale_mode(scale, data.X);
+            options.scale_outputs = to_scale_mode(scale, data.Y);
+            options.jitter = jitter;
+            new (self) Model(make_model(std::move(data), std::move(options)));
           },
           "X"_a, "Y"_a, "kernel"_a = "se(ard)", "mean"_a = "zero", "scale"_a = "auto",
           "noise"_a = nb::none(), "jitter"_a = 0.0, "input_names"_a = nb::none(),
@@ -230,17 +176,17 @@ void bind_regression(nb::module_& m) {
       .def_prop_ro("kernel", [](const Model& self) { return self.options.kernel; })
       .def_prop_ro("mean", [](const Model& self) { return self.options.mean; })
       .def_prop_ro("warnings", [](const Model& self) { return self.regression.warnings(); })
-      .def_ro("input_names", &Model::input_names)
-      .def_ro("output_names", &Model::output_names)
+      .def_prop_ro("input_names", [](const Model& self) { return self.data.input_names; })
+      .def_prop_ro("output_names", [](const Model& self) { return self.data.output_names; })
       .def("__copy__", [](const Model& self) { return self; })
       .def(
           "__deepcopy__", [](const Model& self, nb::handle) { return self; }, "memo"_a)
-      .def("__getstate__", get_state)
+      .def("__getstate__", [](const Model& self) { return get_state(self); })
       .def("__setstate__",
            [](Model& self, const nb::tuple& state) { new (&self) Model(from_state(state)); })
       .def("__repr__",
            [](const Model& self) {
-             return fmt::format("<Regression: {} rows, kernel {}, mean {}>", self.X.rows(),
+             return fmt::format("<Regression: {} rows, kernel {}, mean {}>", self.data.X.rows(),
                                 self.options.kernel.print(), self.options.mean.print());
            })
       .def("_repr_html_",

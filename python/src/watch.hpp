@@ -2,7 +2,8 @@
 
 #include <nanobind/nanobind.h>
 
-#include "covary/models/regression.hpp"
+#include "covary/models/sparse_regression.hpp"
+#include "unlocked.hpp"
 
 namespace covary::python {
 
@@ -11,14 +12,32 @@ class Watch {
  public:
   // `progress` is True, False or None (where somebody watches). `shift` makes the objective that of
   // the data's units.
-  Watch(nanobind::object callback, nanobind::handle progress, const RegressionOptions& options,
+  Watch(nanobind::object callback, nanobind::handle progress, const LbfgsOptions& training,
         Index starts, double shift);
-  void attach(RegressionOptions& options);
-  void close(bool finished);  // the bar
+
+  void attach(RegressionOptions& options) { attach(options.training, options.after_iteration); }
+  void attach(SparseRegressionOptions& options);
+
+  // Trains a model with options that this was attached to, without the interpreter's lock.
+  template <class Model>
+  RegressionFit run(Model& model) {
+    try {
+      RegressionFit fit = unlocked([&] { return model.fit(); });
+      close(true);
+      return fit;
+    } catch (...) {
+      close(false);
+      throw;
+    }
+  }
 
  private:
+  void attach(LbfgsOptions& training, std::function<void(const TrainingState&)>& after_iteration);
+  void close(bool finished);  // the bar
+
   nanobind::object callback_, bar_;
   double shift_;
+  bool stopped_ = false;  // by the caller's function
 };
 
 }  // namespace covary::python

@@ -37,7 +37,8 @@ def test_docstrings(name, text):
 def test_there_are_examples_to_run():
     names = {name for name, _ in documented()}
     assert {"covary", "Kernel", "Mean", "Parameters", "Regression", "Regression.fit", "Fit", "GPRegressor"} <= names
-    assert {"plot.curve", "plot.components"} <= names
+    assert {"SparseRegression", "SparseRegression.fit", "SparseGPRegressor"} <= names
+    assert {"plot.bracket", "plot.curve", "plot.components", "plot.split"} <= names
 
 
 def test_public_things_have_docstrings():
@@ -70,11 +71,19 @@ def test_stubs_are_there_and_hold(tmp_path):
         "gp: cv.GPRegressor = cv.GPRegressor(kernel=k).fit(np.zeros((3, 1)), [1, 2, 3])\n"
         "same: cv.Fit = gp.fit_\n"
         "n: int = fit.predict_mean([[0.0]]).size\n"
+        "sparse: cv.Fit = cv.SparseRegression(np.zeros((3, 1)), [1, 2, 3], inducing=2, model='fitc').fit()\n"
+        "m, v, h = sparse.split([[0.0]])\n"
+        "d: dict[str, float] = sparse.diagnostics\n"
+        "z: int = sparse.Z.size + h.size\n"
+        "name: str = sparse.model\n"
+        "bound: float | None = sparse.upper_bound\n"
+        "few: cv.SparseGPRegressor = cv.SparseGPRegressor(inducing=5).fit(np.zeros((3, 1)), [1, 2, 3])\n"
     )
     wrong = tmp_path / "wrong.py"
-    wrong.write_text("import covary as cv\nx: str = cv.threads()\ncv.Kernel(3)\ncv.GPRegressor(restarts='many')\n")
+    wrong.write_text("import covary as cv\nx: str = cv.threads()\ncv.Kernel(3)\ncv.GPRegressor(restarts='many')\n"
+                     "cv.SparseGPRegressor(model=3)\n")
     mypy = [sys.executable, "-m", "mypy", "--cache-dir", str(tmp_path / "cache")]
     good = subprocess.run([*mypy, str(program)], capture_output=True, text=True)
     assert good.returncode == 0, good.stdout
     bad = subprocess.run([*mypy, str(wrong)], capture_output=True, text=True)
-    assert bad.returncode == 1 and bad.stdout.count("error:") == 3, bad.stdout
+    assert bad.returncode == 1 and bad.stdout.count("error:") == 4, bad.stdout

@@ -16,24 +16,30 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import covary as cv
 
 
-@parametrize_with_checks([cv.GPRegressor(), cv.GPRegressor("matern52 + linear", mean="constant", restarts=1)])
+@parametrize_with_checks([
+    cv.GPRegressor(),
+    cv.GPRegressor("matern52 + linear", mean="constant", restarts=1),
+    cv.SparseGPRegressor(),
+    cv.SparseGPRegressor("matern52 + linear", mean="constant", model="fitc", inducing=7, selection="kmeans",
+                         restarts=1),
+])
 def test_scikit_learn_says_yes(estimator, check):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         check(estimator)
 
 
-@pytest.fixture(scope="module")
-def gp():
-    return cv.GPRegressor(random_state=0).fit(*wave())
+@pytest.fixture(scope="module", params=[cv.GPRegressor, cv.SparseGPRegressor])
+def gp(request):
+    return request.param(random_state=0).fit(*wave())
 
 
 def test_prediction_is_of_y(gp):
     Z, _ = wave(6, seed=2)
     mean, sd = gp.predict(Z, return_std=True)
     same, covariance = gp.predict(Z, return_cov=True)
-    np.testing.assert_array_equal(mean, same)
-    np.testing.assert_array_equal(mean, gp.predict(Z))
+    np.testing.assert_allclose(mean, same, rtol=1e-9)
+    np.testing.assert_array_equal(same, gp.predict(Z))
     np.testing.assert_allclose(np.diag(covariance), sd**2, rtol=1e-9)
     np.testing.assert_allclose(sd**2, gp.fit_.predict_f(Z)[1] + gp.noise_variance_, rtol=1e-12)
     assert 0.003 < gp.noise_variance_ < 0.03  # of 0.1²
@@ -50,7 +56,7 @@ def test_arrays_that_need_no_conversion_are_checked_all_the_same(gp):
         with pytest.raises(ValueError):
             gp.predict(wrong)
     with pytest.raises(NotFittedError):
-        cv.GPRegressor().predict(Z)
+        clone(gp).predict(Z)
 
 
 def test_sample_y_has_the_covariance_of_y(gp):
@@ -64,9 +70,17 @@ def test_sample_y_has_the_covariance_of_y(gp):
     np.testing.assert_array_equal(draws, gp.sample_y(Z, n_samples=6000, random_state=1))
 
 
-def test_several_targets():
+@pytest.fixture(params=["exact", "sparse"])
+def estimator(request):
+    """One of either kind, quick to fit."""
+    if request.param == "exact":
+        return cv.GPRegressor(restarts=1, random_state=0)
+    return cv.SparseGPRegressor(inducing=20, restarts=1, random_state=0)
+
+
+def test_several_targets(estimator):
     X, y = wave()
-    gp = cv.GPRegressor(random_state=0, restarts=1).fit(X, np.column_stack([y, -3 * y]))
+    gp = estimator.fit(X, np.column_stack([y, -3 * y]))
     mean, covariance = gp.predict(X[:4], return_cov=True)
     assert mean.shape == (4, 2) and covariance.shape == (4, 4, 2)
     np.testing.assert_allclose(covariance[..., 1], 9 * covariance[..., 0], rtol=1e-9)
@@ -74,15 +88,33 @@ def test_several_targets():
     assert gp.noise_variance_.shape == (2,)
 
 
-def test_scikit_learn_tools():
+def test_scikit_learn_tools(estimator):
     X, y = wave(60)
-    pipeline = make_pipeline(PolynomialFeatures(2), cv.GPRegressor(restarts=1, random_state=0))
+    pipeline = make_pipeline(PolynomialFeatures(2), clone(estimator))
     assert pipeline.fit(X, y).score(X, y) > 0.95
-    assert np.mean(cross_val_score(cv.GPRegressor(restarts=1, random_state=0), X, y, cv=3)) > 0.9
-    search = GridSearchCV(cv.GPRegressor(restarts=1, random_state=0), {"kernel": ["constant", "se(ard)"]}, cv=3)
+    assert np.mean(cross_val_score(estimator, X, y, cv=3)) > 0.9
+    search = GridSearchCV(estimator, {"kernel": ["constant", "se(ard)"]}, cv=3)
     assert search.fit(X, y).best_params_ == {"kernel": "se(ard)"}
-    copy = clone(cv.GPRegressor(kernel=cv.Kernel("rq"), scale="none"))
+    copy = clone(estimator.set_params(kernel=cv.Kernel("rq"), scale="none"))
     assert copy.kernel == cv.Kernel("rq") and copy.scale == "none"
+
+
+def test_sparse_attributes():
+    X, y = wave(100)
+    gp = cv.SparseGPRegressor(inducing=15, random_state=0).fit(X, y)
+    assert gp.elbo_value_ == gp.fit_.log_marginal_likelihood <= gp.upper_bound_value_ == gp.fit_.upper_bound
+    np.testing.assert_array_equal(gp.inducing_inputs_, gp.fit_.Z)
+    assert not hasattr(gp, "log_marginal_likelihood_value_") and gp.fit_.model == "vfe"
+    assert gp.inducing_inputs_.shape == (15, 2) and gp.score(*wave(200, seed=4)) > 0.97
+    assert cv.SparseGPRegressor(model="fitc", inducing=5, max_iter=5).fit(X, y).upper_bound_value_ is None
+    search = GridSearchCV(cv.SparseGPRegressor(random_state=0, restarts=1), {"inducing": [1, 15]}, cv=3)
+    assert search.fit(X, y).best_params_ == {"inducing": 15}
+
+
+def test_inducing_inputs_as_an_array():
+    X, y = wave(100)
+    gp = clone(cv.SparseGPRegressor(inducing=X[:12], max_iter=0, random_state=0)).fit(X, y)
+    np.testing.assert_allclose(gp.inducing_inputs_, X[:12], atol=1e-12)
 
 
 @pytest.mark.parametrize("backend", ["threading", "loky"])
@@ -96,13 +128,13 @@ def test_pickle(gp):
     Z, _ = wave(30, seed=9)
     again = pickle.loads(pickle.dumps(gp))
     np.testing.assert_array_equal(again.predict(Z, return_std=True)[1], gp.predict(Z, return_std=True)[1])
-    assert again.log_marginal_likelihood_value_ == gp.log_marginal_likelihood_value_
+    assert again.fit_.log_marginal_likelihood == gp.fit_.log_marginal_likelihood
 
 
-def test_pandas_names_are_kept():
+def test_pandas_names_are_kept(estimator):
     X, y = wave()
     frame = pd.DataFrame(X, columns=["a", "b"])
-    gp = cv.GPRegressor(random_state=0, restarts=1).fit(frame, pd.Series(y, name="mass"))
+    gp = estimator.fit(frame, pd.Series(y, name="mass"))
     assert list(gp.feature_names_in_) == gp.fit_.input_names == ["a", "b"]
     assert gp.fit_.output_names == ["mass"]
     with pytest.raises(ValueError, match="feature names"):
@@ -121,3 +153,7 @@ def test_wrong_arguments_are_told_by_fit():
         cv.GPRegressor(kernel="sea").fit(X, y)
     with pytest.raises(ValueError, match="scale|columns"):
         cv.GPRegressor(scale="rows").fit(X, y)
+    with pytest.raises(ValueError, match="unknown approximation"):
+        cv.SparseGPRegressor(model="fit").fit(X, y)
+    with pytest.raises(ValueError, match="inducing is 0"):
+        cv.SparseGPRegressor(inducing=0).fit(X, y)

@@ -83,6 +83,35 @@ def test_same_fit_through_both_doors_gives_the_same_bits(curve, command_line):
         np.testing.assert_array_equal(by_shell[name], by_python[name])
 
 
+@pytest.mark.parametrize("model, inducing", [("vfe", 15), ("vfe", None), ("fitc", 10), ("pep(0.5)", 10), ("pitc", 10)])
+def test_same_sparse_fit_through_both_doors_gives_the_same_bits(curve, command_line, model, inducing):
+    frame, folder = curve
+    frame.to_csv(folder / "t.csv", index=False)
+    frame = read(folder / "t.csv")
+    shell = json.loads(command_line("fit", folder / "t.csv", "--target", "y", "--seed", 3, "--restarts", 2,
+                                    "--model", model, "--inducing", inducing or "auto", "--selection", "kmeans",
+                                    "--max-iter", 30, "--out", folder / "shell.cov", "--json"))
+    X, y = frame.drop(columns="y"), frame["y"]
+    options = {"model": model, "inducing": inducing, "selection": "kmeans"}
+    fit = cv.SparseRegression(X, y, **options, seed=3).fit(restarts=2, max_iter=30)
+    gp = cv.SparseGPRegressor(**options, restarts=2, max_iter=30, random_state=3).fit(X, y)
+    assert fit.log_marginal_likelihood == shell["value"] == gp.elbo_value_
+    assert fit.upper_bound == shell["upper_bound"]
+    assert fit.diagnostics == shell["diagnostics"]
+    fit.save(folder / "python.cov")
+    by_shell, by_python = (load_file(folder / name) for name in ("shell.cov", "python.cov"))
+    assert by_shell.keys() == by_python.keys()
+    for name in by_shell:
+        np.testing.assert_array_equal(by_shell[name], by_python[name])
+    loaded = cv.load(folder / "shell.cov")
+    np.testing.assert_array_equal(loaded.Z, fit.Z)
+    for file in ("shell.cov", "python.cov"):
+        predicted = json.loads(command_line("predict", folder / file, folder / "t.csv", "--json"))
+        np.testing.assert_array_equal(predicted["mean"], loaded.predict_y(X)[0])
+        np.testing.assert_array_equal(predicted["variance"], fit.predict_y(X)[1])
+    assert json.loads(command_line("show", folder / "python.cov", "--json"))["upper_bound"] == fit.upper_bound
+
+
 def test_command_line_reads_what_python_wrote(curve, command_line):
     frame, folder = curve
     X = frame.drop(columns="y")

@@ -109,3 +109,61 @@ def test_calibration_leaves_missing_outputs_out():
     fit = cv.Regression(X, np.where(np.arange(40) < 3, np.nan, y)).fit(max_iter=3, restarts=1)
     bars = cv.plot.pit(fit, bins=4).patches[:4]
     assert sum(bar.get_height() for bar in bars) == pytest.approx(4)
+
+
+@pytest.fixture(scope="module")
+def sparse():
+    return cv.SparseRegression(*wave(200, dims=1), inducing=9).fit(seed=1)
+
+
+def test_curve_of_a_sparse_fit_has_ticks_at_the_inducing_inputs(sparse):
+    X, y = wave(200, dims=1)
+    ax = cv.plot.curve(sparse)
+    assert [line.get_label() for line in ax.lines] == ["mean", "inducing inputs"]
+    np.testing.assert_array_equal(ax.lines[-1].get_xdata(), sparse.Z[:, 0])
+    x = ax.lines[0].get_xdata()
+    assert x[0] < sparse.Z.min() and x[-1] > sparse.Z.max()
+    ax = cv.plot.curve(sparse, data=(X, y), ax=plt.figure().gca())
+    assert [line.get_label() for line in ax.lines] == ["mean", "data", "inducing inputs"]
+    np.testing.assert_array_equal(ax.lines[1].get_ydata(), y)
+
+
+def test_split_is_stacked_to_the_variance_of_f(sparse):
+    x = np.linspace(-4, 4, 50)
+    ax = cv.plot.split(sparse, X=x)
+    tops = [band.get_paths()[0].vertices for band in ax.collections]
+    assert tops[1][:, 1].max() == pytest.approx(sparse.predict_f(x.reshape(-1, 1))[1].max())
+    assert tops[0][:, 1].max() == pytest.approx(sparse.split(x.reshape(-1, 1))[1].max())
+    with pytest.raises(cv.Unsupported, match="needs a sparse model"):
+        cv.plot.split(cv.Regression(*wave(dims=1)).fit(max_iter=0))
+
+
+def test_scores_of_a_sparse_fit_take_data(sparse):
+    for draw in (cv.plot.residuals, cv.plot.predicted_against_observed, cv.plot.pit, cv.plot.coverage):
+        with pytest.raises(ValueError, match="a vfe fit keeps no training rows .* give X and Y"):
+            draw(sparse)
+    X, y = wave(30, dims=1, seed=6)
+    mean, variance = sparse.predict_y(X)
+    ax = cv.plot.residuals(sparse, X, y)
+    np.testing.assert_allclose(ax.lines[0].get_ydata(), (y - mean) / np.sqrt(variance))
+
+
+def test_slices_of_a_sparse_fit_go_through_the_medians_of_its_inducing_inputs():
+    fit = cv.SparseGPRegressor("se(ard) + linear", inducing=15, random_state=0).fit(*wave(100)).fit_
+    x, y = cv.plot.components(fit, input=1)[1].lines[0].get_data()
+    rows = np.column_stack([np.full(x.size, np.median(fit.Z[:, 0])), x])
+    np.testing.assert_allclose(y, fit.components(rows)[1][1])
+    ax = cv.plot.surface(fit, ax=plt.figure().gca(), points=5)
+    np.testing.assert_array_equal(ax.lines[0].get_xdata(), fit.Z[:, 0])
+
+
+def test_bracket(sparse, fitted):
+    few = cv.SparseRegression(*wave(200, dims=1), inducing=4).fit(seed=1)
+    ax = cv.plot.bracket([sparse, few])
+    upper, lower = ax.lines
+    np.testing.assert_array_equal(upper.get_data(), [[4, 9], [few.upper_bound, sparse.upper_bound]])
+    np.testing.assert_array_equal(lower.get_ydata(), [few.log_marginal_likelihood, sparse.log_marginal_likelihood])
+    with pytest.raises(ValueError, match="got exact"):
+        cv.plot.bracket([sparse, fitted])
+    with pytest.raises(ValueError, match="got none"):
+        cv.plot.bracket([])

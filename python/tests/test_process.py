@@ -79,12 +79,15 @@ def test_a_forked_child_predicts_and_fits():
         cv.set_threads(0)
 
 
-@pytest.mark.parametrize("call", ["fit", "predict_y", "predict_mean", "sample", "leave_one_out", "save"])
+@pytest.mark.parametrize("call", ["fit", "predict_y", "predict_mean", "sample", "leave_one_out", "save", "sparse fit",
+                                  "elbo", "upper_bound", "split"])
 def test_other_threads_run_during_a_call(call, tmp_path):
     """Threads are never made to give way here, so another one runs only if the call lets go of the lock."""
     X, y = wave(300)
     model = cv.Regression(X, y)
     fit = model.fit(max_iter=0)
+    sparse = cv.SparseRegression(X, y, inducing=10)
+    sparse_fit = sparse.fit(max_iter=0)
     calls = {
         "fit": lambda: model.fit(max_iter=2, restarts=1),
         "predict_y": lambda: fit.predict_y(X),
@@ -92,6 +95,10 @@ def test_other_threads_run_during_a_call(call, tmp_path):
         "sample": lambda: fit.sample(X),
         "leave_one_out": lambda: fit.leave_one_out(),
         "save": lambda: fit.save(tmp_path / "model.cov"),
+        "sparse fit": lambda: sparse.fit(max_iter=0),
+        "elbo": lambda: sparse.elbo(),
+        "upper_bound": lambda: sparse.upper_bound(),
+        "split": lambda: sparse_fit.split(X),
     }
     calls[call]()  # what it imports at first would let others run
     ticks, done = [0], threading.Event()
@@ -154,6 +161,24 @@ def test_ctrl_c_ends_a_fit():
             print("interrupted", model.parameters.table() == before)
     """)
     assert out == "interrupted True"
+
+
+def test_ctrl_c_ends_a_sparse_fit():
+    out = run("""
+        import os, signal
+        import numpy as np, covary
+        random = np.random.default_rng(0)
+        X = random.uniform(-2, 2, (300, 4))
+        model = covary.SparseRegression(X, np.sin(X).sum(1) + 0.1 * random.standard_normal(300))
+        before, value = model.parameters.table(), model.elbo()
+        def interrupt(iteration, value, norm):
+            os.kill(os.getpid(), signal.SIGINT)
+        try:
+            model.fit(callback=interrupt)
+        except KeyboardInterrupt:
+            print("interrupted", model.parameters.table() == before, model.elbo() == value)
+    """)
+    assert out == "interrupted True True"
 
 
 def test_ctrl_c_from_outside_ends_a_long_fit():

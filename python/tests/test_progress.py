@@ -80,6 +80,22 @@ def test_what_a_bar_says(clock):
     assert drawn.seen[-1] == (pytest.approx(0.75), "closed")
 
 
+def test_a_bar_tells_what_it_is_told(clock):
+    drawn = Drawn()
+    bar = Bar(drawn, starts=1, max_iter=1000, tolerance=1e-6, delay=0.5, clock=clock)
+    bar.say("too early")
+    clock.now = 1.0
+    bar.say("M = 48")
+    bar.close()
+    assert drawn.seen == [(0.0, "M = 48"), (1.0, "closed")]
+
+
+def test_a_sparse_fit_tells_its_parts():
+    program = FIT.format("True").replace("Regression(x,", "SparseRegression(x, inducing=5, Y=")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and "an exact fit of 40 of 40 rows" in done.stderr, done.stderr
+
+
 def test_nothing_is_drawn_where_nobody_watches(monkeypatch):
     monkeypatch.setattr(sys, "stderr", io.StringIO())
     assert begin(None, 1, 10, 1e-6) is None and begin(False, 1, 10, 1e-6) is None

@@ -274,23 +274,29 @@ std::vector<std::string> Parameters::free_names() const {
 }
 
 std::string Parameters::table(const Vector* standard_errors) const {
+  constexpr Index most_lines = 40;  // of one parameter; the range of more, such as inducing inputs
   std::string out =
       fmt::format("{:<26} {:>13} {:>11} {:<16} {:<18} {:<9} {:<22} {}\n", "name", "value",
                   standard_errors ? "s.e." : "", "transform", "prior", "trainable", "tie", "shape");
   Index free = 0;
-  for (const auto& p : list_)
-    for (Index k = 0; k < p.value.size(); ++k) {
+  for (const auto& p : list_) {
+    const Index n = p.value.size();
+    const bool range = n > most_lines;
+    for (Index k = 0; k < (range ? 1 : n); ++k) {
       const bool has_error =
-          standard_errors && is_free(p) && std::isfinite((*standard_errors)(free));
+          !range && standard_errors && is_free(p) && std::isfinite((*standard_errors)(free));
       out += fmt::format(
-          "{:<26} {:>13.6g} {:>11} {:<16} {:<18} {:<9} {:<22} {}\n",
-          p.value.size() == 1 ? p.path : fmt::format("{}[{}]", p.path, k), p.value(k),
+          "{:<26} {:>13} {:>11} {:<16} {:<18} {:<9} {:<22} {}\n",
+          n == 1 || range ? p.path : fmt::format("{}[{}]", p.path, k),
+          range ? fmt::format("{:.3g}…{:.3g}", p.value.minCoeff(), p.value.maxCoeff())
+                : fmt::format("{:.6g}", p.value(k)),
           has_error ? fmt::format("{:.3g}", (*standard_errors)(free)) : "", p.transform.describe(),
           p.prior ? p.prior->describe() : "-", p.trainable ? "yes" : "fixed",
           p.tied_to.empty() ? "-" : fmt::format("{}*{}", p.ratio, p.tied_to),
-          p.value.size() == 1 ? "scalar" : fmt::format("{}x{}", p.rows, p.cols));
-      if (is_free(p)) ++free;
+          n == 1 ? "scalar" : fmt::format("{}x{}", p.rows, p.cols));
+      if (is_free(p)) free += range ? n : 1;
     }
+  }
   return out;
 }
 

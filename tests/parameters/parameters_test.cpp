@@ -301,5 +301,19 @@ TEST(Parameters, TheTableHasALineAnEntry) {
   EXPECT_EQ(with_errors.find("nan"), std::string::npos);
 }
 
+TEST(Parameters, ALongParameterIsOneLineOfTheTable) {
+  Parameters p;
+  p.add({"features.Z", Vector::LinSpaced(41, -2.0, 3.0), Transform::real(), 41, 1});
+  p.add({"kernel.variance", Vector::Ones(1), Transform::positive(1.0)});
+  Vector errors = Vector::Constant(42, 0.125);
+  errors(41) = 0.25;
+  const std::string table = p.table(&errors);
+  EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 3) << table;
+  EXPECT_NE(table.find("-2…3"), std::string::npos) << table;
+  EXPECT_NE(table.find("41x1"), std::string::npos) << table;
+  EXPECT_NE(table.find("0.25"), std::string::npos) << table;  // of the variance
+  EXPECT_EQ(table.find("0.125"), std::string::npos) << table;
+}
+
 }  // namespace
 }  // namespace covary

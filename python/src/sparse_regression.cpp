@@ -1,0 +1,283 @@
+#include "covary/models/sparse_regression.hpp"
+
+#include <fmt/format.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "arrays.hpp"
+#include "bindings.hpp"
+#include "covary/error.hpp"
+#include "covary/storage/model_file.hpp"
+#include "expressions.hpp"
+#include "parameters.hpp"
+#include "tables.hpp"
+#include "training_data.hpp"
+#include "watch.hpp"
+
+namespace covary::python {
+namespace {
+
+using namespace nb::literals;
+
+// A sparse regression with its data in their own units, so that fit() may set the options of
+// training. (A name of its own: nanobind tells types by name, even in unnamed namespaces.)
+struct SparseModel {
+  TrainingData data;
+  SparseRegressionOptions options;
+  SparseRegression sparse;
+};
+
+SparseModel make_model(TrainingData data, SparseRegressionOptions options) {
+  auto sparse = unlocked([&] { return SparseRegression(data.X, data.Y, options, data.noise); });
+  return {std::move(data), std::move(options), std::move(sparse)};
+}
+
+// The same model at given parameters, inducing inputs included, without choosing them first.
+SparseRegression at_parameters(const TrainingData& d, SparseRegressionOptions options,
+                               const Parameters& parameters) {
+  options.Z = d.X.topRows(1);
+  SparseRegression out(d.X, d.Y, std::move(options), d.noise);
+  out.set_parameters(parameters);
+  return out;
+}
+
+SparseModel copy(const SparseModel& m) {
+  return {m.data, m.options, at_parameters(m.data, m.options, m.sparse.parameters())};
+}
+
+// Works on a copy, without the interpreter's lock.
+template <class Work>
+auto evaluated(const SparseModel& m, const Work& work) {
+  const Parameters parameters = m.sparse.parameters();
+  return unlocked([&] { return work(at_parameters(m.data, m.options, parameters)); });
+}
+
+Route to_route(const std::string& name) {
+  if (name == "auto") return Route::automatic;
+  if (name == "fast") return Route::fast;
+  if (name == "safe") return Route::safe;
+  if (name == "stable") return Route::stable;
+  throw InputError(fmt::format("route is '{}'; it is 'auto', 'fast', 'safe' or 'stable'", name));
+}
+
+// None, a number, or the inducing inputs themselves, a table of which has its columns by name.
+void set_inducing(SparseRegressionOptions& options, nb::handle inducing, const TrainingData& data) {
+  if (inducing.is_none()) return;
+  if (is_table(inducing) ||
+      nb::cast<int>(nb::module_::import_("numpy").attr("ndim")(inducing)) > 0) {
+    options.Z = is_table(inducing) ? to_inputs(inducing, data.inputs()).get()
+                                   : to_inputs(inducing, "inducing").get();
+    if (options.Z.rows() == 0)
+      throw InputError("inducing has no rows; None takes as many inducing inputs as it needs");
+    return;
+  }
+  const nb::object number =
+      PyBool_Check(inducing.ptr()) ? nb::object() : nb::steal(PyNumber_Index(inducing.ptr()));
+  if (!number.is_valid()) PyErr_Clear();
+  if (!number.is_valid() || !nb::try_cast(number, options.inducing) || options.inducing < 1)
+    throw InputError(
+        fmt::format("inducing is {}; it is a number of at least 1, an array with the inducing "
+                    "inputs, or None for as many as it needs",
+                    nb::repr(inducing).c_str()));
+}
+
+struct FitArguments {
+  std::optional<std::uint64_t> seed;
+  Index restarts, max_iter;
+  std::optional<double> max_seconds;
+  nb::object callback, progress;
+};
+
+SavedModel run_fit(SparseModel& m, const FitArguments& a) {
+  SparseRegressionOptions options = m.options;
+  if (a.seed) options.seed = *a.seed;
+  if (a.restarts) options.starts = a.restarts;
+  options.training.max_iterations = a.max_iter;
+  if (a.max_seconds) options.training.max_seconds = *a.max_seconds;
+  Watch watch(a.callback, a.progress, options.training, 1,
+              -m.sparse.output_scaling().log_jacobian(m.data.Y));
+  watch.attach(options);
+  // A model of its own is trained, so that other Python threads may go on using this one.
+  const Parameters given = m.sparse.parameters();
+  SparseRegression training = unlocked([&] {
+    SparseRegression made(m.data.X, m.data.Y, options, m.data.noise);
+    made.set_parameters(given);
+    return made;
+  });
+  SavedModel out{watch.run(training), m.data.inputs()};
+  out.fit.input_names = m.data.input_names;
+  out.fit.output_names = m.data.output_names;
+  m.options.seed = options.seed;  // it groups the rows of PITC
+  m.sparse = at_parameters(m.data, m.options, training.parameters());
+  return out;
+}
+
+nb::tuple get_state(const SparseModel& m) {
+  const SparseRegressionOptions& o = m.options;
+  const auto number = [](auto e) { return static_cast<int>(e); };
+  return nb::make_tuple(get_state(m.data), o.kernel, o.mean, number(o.approximation.kind),
+                        o.approximation.alpha, o.inducing, number(o.selection),
+                        to_numpy(RowMatrix(o.Z)), number(o.scale_inputs), number(o.scale_outputs),
+                        o.jitter, number(o.route), o.subset, o.groups, o.seed, o.bracket,
+                        o.most_inducing, m.sparse.parameters());
+}
+
+SparseModel from_state(const nb::tuple& t) {
+  SparseRegressionOptions o;
+  o.kernel = nb::cast<Kernel>(t[1]);
+  o.mean = nb::cast<Mean>(t[2]);
+  o.approximation.kind = static_cast<Approximation::Kind>(nb::cast<int>(t[3]));
+  o.approximation.alpha = nb::cast<double>(t[4]);
+  o.inducing = nb::cast<Index>(t[5]);
+  o.selection = static_cast<Selection>(nb::cast<int>(t[6]));
+  o.Z = to_inputs(t[7]).get();
+  o.scale_inputs = static_cast<ScaleMode>(nb::cast<int>(t[8]));
+  o.scale_outputs = static_cast<ScaleMode>(nb::cast<int>(t[9]));
+  o.jitter = nb::cast<double>(t[10]);
+  o.route = static_cast<Route>(nb::cast<int>(t[11]));
+  o.subset = nb::cast<Index>(t[12]);
+  o.groups = nb::cast<Index>(t[13]);
+  o.seed = nb::cast<std::uint64_t>(t[14]);
+  o.bracket = nb::cast<double>(t[15]);
+  o.most_inducing = nb::cast<Index>(t[16]);
+  TrainingData data = training_data_from(nb::cast<nb::tuple>(t[0]));
+  SparseRegression sparse = at_parameters(data, o, nb::cast<Parameters>(t[17]));
+  return {std::move(data), std::move(o), std::move(sparse)};
+}
+
+constexpr const char* sparse_doc = R"doc(Sparse Gaussian-process regression, to be trained.
+
+N rows and M inducing inputs cost O(N·M²) an evaluation, in memory that does not grow with N beyond
+the data. X, Y, ``noise`` and ``scale`` are as of ``Regression``.
+
+``model`` is "vfe" (a lower bound on the evidence of the exact model), "vfe(tight)" (a tighter one),
+"fitc", "pep(α)" with 0 < α ≤ 1, "dtc", "sor" or "pitc" (in ``groups`` groups of rows; 0: about N/M).
+``inducing`` is how many inducing inputs, at most one for each distinct row; None for as many as it
+needs, until the bracket of the evidence is ``bracket`` nats a row or there are ``most_inducing``; or
+an array with the inducing inputs themselves, in the units of the data. ``selection`` is how they are
+chosen: "greedy_variance", "kmeans", "hierarchical_kmeans", "random" or "grid", with ``seed`` where it
+draws. Training starts from an exact fit of ``subset`` rows; 0 starts from the parameters as they are.
+``route`` is that of the sweep: "auto", "fast", "safe" or "stable".
+
+>>> import numpy as np, covary as cv
+>>> X = np.linspace(0, 10, 500).reshape(-1, 1)
+>>> y = np.sin(X[:, 0]) + 0.1 * np.random.default_rng(0).standard_normal(500)
+>>> model = cv.SparseRegression(X, y, kernel="se", inducing=15)
+>>> fit = model.fit(seed=1)
+>>> fit.Z.shape
+(15, 1)
+>>> fit.log_marginal_likelihood <= fit.upper_bound
+True
+)doc";
+
+constexpr const char* fit_doc =
+    R"doc(Trains from the current parameters, which become the best found.
+
+``restarts`` is the number of starts of the exact fit that training begins with (0: three). The other
+arguments are those of ``Regression.fit``; without a ``seed`` the model's own is used. Training has
+several parts, each of which counts its iterations from 1; ``max_iter`` is of each, ``max_seconds`` and
+a callback that returns False end them all. Where ``inducing`` is None, their number is found anew.
+
+>>> import numpy as np, covary as cv
+>>> X = np.linspace(0, 10, 300).reshape(-1, 1)
+>>> model = cv.SparseRegression(X, np.sin(X[:, 0]), inducing=12, model="fitc")
+>>> before = model.elbo()
+>>> model.fit(max_iter=20).log_marginal_likelihood > before
+True
+)doc";
+
+}  // namespace
+
+void bind_sparse_regression(nb::module_& m) {
+  nb::class_<SparseModel>(m, "SparseRegression", sparse_doc)
+      .def(
+          "__init__",
+          [](SparseModel* self, const ArrayLike& X, const ArrayLike& Y, const KernelLike& kernel,
+             const MeanLike& mean, const std::string& model, const ArrayLike& inducing,
+             const std::string& selection, const std::string& scale, const ArrayLike& noise,
+             double jitter, const std::string& route, Index groups, Index subset, double bracket,
+             Index most_inducing, std::uint64_t seed, const Names& input_names,
+             const Names& output_names) {
+            TrainingData data = to_training_data(X, Y, noise, input_names, output_names);
+            SparseRegressionOptions options;
+            options.kernel = to_kernel(kernel);
+            options.mean = to_mean(mean);
+            options.approximation = Approximation(model);
+            set_inducing(options, inducing, data);
+            options.selection = parse_selection(selection);
+            options.scale_inputs = to_scale_mode(scale, data.X);
+            options.scale_outputs = to_scale_mode(scale, data.Y);
+            options.jitter = jitter;
+            options.route = to_route(route);
+            options.groups = groups;
+            options.subset = subset;
+            options.bracket = bracket;
+            options.most_inducing = most_inducing;
+            options.seed = seed;
+            new (self) SparseModel(make_model(std::move(data), std::move(options)));
+          },
+          "X"_a, "Y"_a, "kernel"_a = "se(ard)", "mean"_a = "zero", "model"_a = "vfe",
+          "inducing"_a = nb::none(), "selection"_a = "greedy_variance", "scale"_a = "auto",
+          "noise"_a = nb::none(), "jitter"_a = 0.0, "route"_a = "auto", "groups"_a = 0,
+          "subset"_a = 2048, "bracket"_a = 0.01, "most_inducing"_a = 2000, "seed"_a = 0,
+          "input_names"_a = nb::none(), "output_names"_a = nb::none())
+      .def(
+          "fit",
+          [](SparseModel& self, std::optional<std::uint64_t> seed, Index restarts, Index max_iter,
+             std::optional<double> max_seconds, nb::object callback, std::optional<bool> progress) {
+            return run_fit(self,
+                           {seed, restarts, max_iter, max_seconds, callback, nb::cast(progress)});
+          },
+          "seed"_a = nb::none(), "restarts"_a = 0, "max_iter"_a = 1000,
+          "max_seconds"_a = nb::none(), "callback"_a = nb::none(), "progress"_a = nb::none(),
+          fit_doc)
+      .def(
+          "elbo",
+          [](const SparseModel& self) {
+            return evaluated(self, [](const SparseRegression& s) { return s.evaluate().value; });
+          },
+          "The objective at the current parameters, in the units of the data: a lower bound on the "
+          "evidence for 'vfe' and 'vfe(tight)', else an approximation of it. It is with the jitter "
+          "of "
+          "the model, which training may have had to raise: Summary.jitter.")
+      .def(
+          "upper_bound",
+          [](const SparseModel& self) {
+            return evaluated(self, [](const SparseRegression& s) { return s.certificate().upper; });
+          },
+          "What the evidence of the exact model cannot exceed at the current parameters, in the "
+          "units of the data.")
+      .def_prop_ro(
+          "parameters", [](SparseModel& self) -> Parameters& { return self.sparse.parameters(); },
+          nb::rv_policy::reference_internal, "In the units the model sees.")
+      .def_prop_ro("kernel", [](const SparseModel& self) { return self.options.kernel; })
+      .def_prop_ro("mean", [](const SparseModel& self) { return self.options.mean; })
+      .def_prop_ro("model",
+                   [](const SparseModel& self) { return self.options.approximation.print(); })
+      .def_prop_ro("warnings", [](const SparseModel& self) { return self.sparse.warnings(); })
+      .def_prop_ro("input_names", [](const SparseModel& self) { return self.data.input_names; })
+      .def_prop_ro("output_names", [](const SparseModel& self) { return self.data.output_names; })
+      .def("__copy__", copy)
+      .def(
+          "__deepcopy__", [](const SparseModel& self, nb::handle) { return copy(self); }, "memo"_a)
+      .def("__getstate__", [](const SparseModel& self) { return get_state(self); })
+      .def("__setstate__",
+           [](SparseModel& self, const nb::tuple& state) {
+             new (&self) SparseModel(from_state(state));
+           })
+      .def("__repr__",
+           [](const SparseModel& self) {
+             return fmt::format(
+                 "<SparseRegression: {}, {} rows, {} inducing inputs{}, kernel {}, "
+                 "mean {}>",
+                 self.options.approximation.print(), self.data.X.rows(),
+                 self.sparse.parameters().at("features.Z").rows,
+                 self.options.inducing || self.options.Z.size() ? "" : " to begin with",
+                 self.options.kernel.print(), self.options.mean.print());
+           })
+      .def("_repr_html_",
+           [](const SparseModel& self) { return html_table(self.sparse.parameters()); });
+}
+
+}  // namespace covary::python
