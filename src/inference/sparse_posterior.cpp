@@ -45,6 +45,30 @@ SparsePosterior::SparsePosterior(SparsePosteriorParts parts) : parts_(std::move(
         g.c.cols() != static_cast<Index>(g.columns.size()))
       throw InputError("a sparse posterior's factors do not fit its features");
   }
+  prepare();
+}
+
+void SparsePosterior::prepare() {
+  // The product with F loses u·κ(L) of a variance; the solves lose less.
+  constexpr double largest_condition = 1e10;
+  const double condition = Cholesky{parts_.Luu, 0.0}.condition_estimate();  // of Kuu: κ(L)²
+  for (const auto& g : parts_.groups) {
+    Fast f{g.c, {}};
+    solve_lower(g.LB, f.weights, Op::transpose);
+    solve_lower(parts_.Luu, f.weights, Op::transpose);
+    if (condition <= largest_condition && parts_.approximation.kind != Approximation::Kind::sor) {
+      // I − B⁻¹ = B⁻¹C = SSᵀ; then F comes from SᵀL⁻¹.
+      Matrix C = product(g.LB, g.LB, Op::none, Op::transpose);
+      C.diagonal().array() -= 1.0;
+      solve_lower(g.LB, C);
+      solve_lower(g.LB, C, Op::transpose);
+      const Matrix shrunk = 0.5 * (C + C.transpose());
+      Matrix St = cholesky(shrunk, "I − B⁻¹").L.transpose();
+      solve_lower_right(parts_.Luu, St);
+      f.F = gram_factor(std::move(St));
+    }
+    fast_.push_back(std::move(f));
+  }
 }
 
 double SparsePosterior::value() const {
@@ -98,32 +122,53 @@ SparsePosterior::Split SparsePosterior::split(ConstRows X) const {
 }
 
 Prediction SparsePosterior::predict(ConstRows X) const {
-  Split s = split(X);
-  Prediction out{std::move(s.g_mean), std::move(s.g_variance), {}};
-  if (parts_.approximation.kind != Approximation::Kind::sor)
-    out.variance_f.colwise() += s.h_variance;
+  const bool degenerate = parts_.approximation.kind == Approximation::Kind::sor;
+  Prediction out;
+  if (degenerate || fast_.front().F.size() == 0) {
+    Split s = split(X);
+    out = {std::move(s.g_mean), std::move(s.g_variance), {}};
+    if (!degenerate) out.variance_f.colwise() += s.h_variance;
+  } else {
+    out = {mean_function(X), RowMatrix(X.rows(), outputs_), {}};
+    const SparseValues& v = parts_.values;
+    for_blocks(X.rows(), [&](Index first, Index size) {
+      const RowBlock x = rows_of(X, first, size);
+      Matrix K(parts_.features->size(), size);
+      parts_.features->Kuf(v.theta.data(), v.z.data(), x, K.data());
+      Vector prior(size);
+      parts_.kernel.node().diagonal(v.theta.data(), x, prior.data());
+      for (std::size_t i = 0; i < parts_.groups.size(); ++i) {
+        const auto& columns = parts_.groups[i].columns;
+        const Matrix mean = product(K, fast_[i].weights, Op::transpose);
+        Matrix t = i + 1 < parts_.groups.size() ? K : std::move(K);
+        multiply_lower(fast_[i].F, t, Op::transpose);
+        const Vector variance = (prior - t.colwise().squaredNorm().transpose()).cwiseMax(0.0);
+        for (std::size_t c = 0; c < columns.size(); ++c) {
+          out.mean.col(columns[c]).segment(first, size) += mean.col(static_cast<Index>(c));
+          out.variance_f.col(columns[c]).segment(first, size) = variance;
+        }
+      }
+    });
+  }
   out.variance_y = out.variance_f.array() + parts_.values.noise;
   return out;
 }
 
-RowMatrix SparsePosterior::predict_mean(ConstRows X) const {
+// The mean function, to which the features' share is added.
+RowMatrix SparsePosterior::mean_function(ConstRows X) const {
   check_inputs(X);
+  if (parts_.mean.is_zero()) return RowMatrix::Zero(X.rows(), outputs_);
+  return product(parts_.mean.basis(X), parts_.values.mean_weights);
+}
+
+RowMatrix SparsePosterior::predict_mean(ConstRows X) const {
   const SparseValues& v = parts_.values;
-  RowMatrix out = RowMatrix::Zero(X.rows(), outputs_);
-  if (!parts_.mean.is_zero()) out = product(parts_.mean.basis(X), v.mean_weights);
-  // The weights of k_u(x): Kuu⁻¹μ.
-  std::vector<Matrix> weights;
-  for (const auto& g : parts_.groups) {
-    Matrix w = g.c;
-    solve_lower(g.LB, w, Op::transpose);
-    solve_lower(parts_.Luu, w, Op::transpose);
-    weights.push_back(std::move(w));
-  }
+  RowMatrix out = mean_function(X);
   for_blocks(X.rows(), [&](Index first, Index size) {
     Matrix k(parts_.features->size(), size);
     parts_.features->Kuf(v.theta.data(), v.z.data(), rows_of(X, first, size), k.data());
     for (std::size_t i = 0; i < parts_.groups.size(); ++i) {
-      const Matrix mean = product(k, weights[i], Op::transpose);
+      const Matrix mean = product(k, fast_[i].weights, Op::transpose);
       for (std::size_t c = 0; c < parts_.groups[i].columns.size(); ++c)
         out.col(parts_.groups[i].columns[c]).segment(first, size) +=
             mean.col(static_cast<Index>(c));

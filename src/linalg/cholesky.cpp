@@ -148,6 +148,20 @@ double Cholesky::condition_estimate() const {
   return rcond > 0.0 ? 1.0 / rcond : std::numeric_limits<double>::infinity();
 }
 
+Matrix gram_factor(Matrix A) {
+  const int m = static_cast<int>(A.rows()), n = static_cast<int>(A.cols());
+  if (m < n)
+    throw InputError(fmt::format("gram_factor: a {}×{} matrix has fewer rows than columns", m, n));
+  if (n == 0) return Matrix(0, 0);
+  std::vector<double> tau(static_cast<std::size_t>(n)), work(static_cast<std::size_t>(64 * n));
+  const int size = 64 * n;
+  int info = 0;
+  dgeqrf_(&m, &n, A.data(), &m, tau.data(), work.data(), &size, &info);
+  Matrix F = Matrix::Zero(n, n);
+  for (Index j = 0; j < n; ++j) F.row(j).head(j + 1) = A.col(j).head(j + 1).transpose();
+  return F;
+}
+
 // Givens rotations (hyperbolic for a downdate), one column at a time.
 void rank_one_update(MatrixOut L, Vector v, double sign) {
   const Index n = L.rows();

@@ -8,6 +8,8 @@ void dtrtri_(const char* uplo, const char* diag, const int* n, double* a, const 
 void dlauum_(const char* uplo, const int* n, double* a, const int* lda, int* info, int);
 void dpocon_(const char* uplo, const int* n, const double* a, const int* lda, const double* anorm,
              double* rcond, double* work, int* iwork, int* info, int);
+void dgeqrf_(const int* m, const int* n, double* a, const int* lda, double* tau, double* work,
+             const int* lwork, int* info);
 void dsyevd_(const char* jobz, const char* uplo, const int* n, double* a, const int* lda, double* w,
              double* work, const int* lwork, int* iwork, const int* liwork, int* info, int, int);
 }

@@ -342,5 +342,19 @@ TEST(ConditionEstimate, OfDiagonalsAndNearSingularMatrices) {
   }
 }
 
+TEST(GramFactor, IsTriangularAndHasTheGram) {
+  for (const Index n : {1, 5, 40}) {
+    Matrix A(n + 3, n);
+    for (Index j = 0; j < n; ++j)
+      for (Index i = 0; i < n + 3; ++i) A(i, j) = std::sin(1.0 + 3.0 * i * i + 0.7 * j * i + j);
+    const Matrix F = gram_factor(A);
+    EXPECT_EQ(F.triangularView<Eigen::StrictlyUpper>().toDenseMatrix().norm(), 0.0);
+    const Matrix gram = product(A, A, Op::transpose), got = product(F, F, Op::none, Op::transpose);
+    EXPECT_LT((got - gram).norm(), 1e-13 * gram.norm());
+  }
+  EXPECT_EQ(gram_factor(Matrix(0, 0)).size(), 0);
+  EXPECT_THROW(gram_factor(Matrix(2, 3)), InputError);
+}
+
 }  // namespace
 }  // namespace covary

@@ -58,8 +58,18 @@ class SparsePosterior {
  private:
   const SparseFactors& group_of(Index output, Index* column = nullptr) const;
   void check_inputs(ConstRows X) const;
+  RowMatrix mean_function(ConstRows X) const;
+
+  // For each group: the weights Kuu⁻¹μ of k_u(x), and F with F·Fᵀ = L⁻ᵀ(I − B⁻¹)L⁻¹, so that a
+  // variance is k − |Fᵀk_u|², one triangular product where two solves would do. F is empty where
+  // Kuu is too ill-conditioned for it.
+  struct Fast {
+    Matrix weights, F;
+  };
+  void prepare();
 
   SparsePosteriorParts parts_;
+  std::vector<Fast> fast_;
   Index dims_ = 0, outputs_ = 0;
 };
 

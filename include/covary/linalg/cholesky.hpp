@@ -43,6 +43,10 @@ void cholesky_in_place(MatrixOut A, const std::function<void()>& fill, Jitter& j
 void inverse_in_place(MatrixOut L);
 double log_determinant_of_factor(ConstMatrix L);
 
+// A lower-triangular F with F·Fᵀ = Aᵀ·A for an A of at least as many rows as columns, by QR:
+// without squaring A's condition. Its diagonal may have either sign.
+Matrix gram_factor(Matrix A);
+
 // L·Lᵀ + sign·v·vᵀ in O(n²), sign = +1 or −1. Throws NumericalError if the result of a downdate is
 // not positive definite.
 void rank_one_update(MatrixOut L, Vector v, double sign = 1.0);
