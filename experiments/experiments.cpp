@@ -28,7 +28,22 @@ const std::vector<Experiment>& all() {
        model_posterior_experiment},
       {"occam", "evidence against complexity (slides E5, T18; 000 E5.1–E5.2)", occam},
       {"periodic-extrapolation", "SE reverts, periodic continues (000 E5.3)",
-       periodic_extrapolation}};
+       periodic_extrapolation},
+      {"snelson-fitc-vfe", "FITC's noise, clumping and bad additions; VFE's none (000 E3.1–E3.4)",
+       snelson_fitc_vfe},
+      {"snelson-upper-bounds", "FITC held against upper bounds (000 E3.7–E3.9)",
+       snelson_upper_bounds},
+      {"sparse-reference", "reference values and optima (000 Appendix B; slides T8–T12)",
+       sparse_reference},
+      {"pumadyn", "Table 3.1: 32 inputs of which four matter (000 E3.6)", pumadyn},
+      {"posterior-split", "what data can change and what they cannot (000 E2.1, E2.3, E2.4)",
+       posterior_split},
+      {"sor-vs-dtc", "one mean, two ideas of what is uncertain (000 E2.2)", sor_vs_dtc},
+      {"synthetic-4d-m-sweep", "FITC and VFE against the number of inducing inputs (000 E3.5)",
+       synthetic_4d_m_sweep},
+      {"snelson-adversarial-start", "FITC and VFE from a bad start (slides E7, E8, T19–T21)",
+       snelson_adversarial_start},
+      {"automatic-m", "how wide the bracket of the evidence is, and where M stops", automatic_m}};
   return table;
 }
 

@@ -54,5 +54,14 @@ Result basis_vs_gp(std::uint64_t seed);
 Result model_posterior_experiment(std::uint64_t seed);
 Result occam(std::uint64_t seed);
 Result periodic_extrapolation(std::uint64_t seed);
+Result snelson_fitc_vfe(std::uint64_t seed);
+Result snelson_upper_bounds(std::uint64_t seed);
+Result sparse_reference(std::uint64_t seed);
+Result pumadyn(std::uint64_t seed);
+Result posterior_split(std::uint64_t seed);
+Result sor_vs_dtc(std::uint64_t seed);
+Result synthetic_4d_m_sweep(std::uint64_t seed);
+Result snelson_adversarial_start(std::uint64_t seed);
+Result automatic_m(std::uint64_t seed);
 
 }  // namespace covary::experiments

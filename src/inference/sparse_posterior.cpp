@@ -32,6 +32,22 @@ void for_blocks(Index rows, const std::function<void(Index first, Index n)>& bod
                [&](Index b) { body(b * block, std::min(block, rows - b * block)); });
 }
 
+// F with F·Fᵀ = L⁻ᵀAL⁻¹, A = I − B⁻¹; empty where A is singular to more than rounding, as it is
+// when data do not reach an inducing variable. Jitter on A is a share of every variance: little is
+// allowed.
+Matrix triangular_route(const Matrix& A, const Matrix& L) {
+  if (!(A.diagonal().minCoeff() > 0.0)) return {};
+  try {
+    const Cholesky S = cholesky(A, "I − B⁻¹");
+    if (S.jitter > 1e-12) return {};
+    Matrix St = S.L.transpose();
+    solve_lower_right(L, St);
+    return gram_factor(std::move(St));
+  } catch (const NumericalError&) {
+    return {};
+  }
+}
+
 }  // namespace
 
 SparsePosterior::SparsePosterior(SparsePosteriorParts parts) : parts_(std::move(parts)) {
@@ -63,9 +79,7 @@ void SparsePosterior::prepare() {
       solve_lower(g.LB, C);
       solve_lower(g.LB, C, Op::transpose);
       const Matrix shrunk = 0.5 * (C + C.transpose());
-      Matrix St = cholesky(shrunk, "I − B⁻¹").L.transpose();
-      solve_lower_right(parts_.Luu, St);
-      f.F = gram_factor(std::move(St));
+      f.F = triangular_route(shrunk, parts_.Luu);
     }
     fast_.push_back(std::move(f));
   }

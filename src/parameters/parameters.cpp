@@ -27,8 +27,11 @@ void Parameters::add(Parameter p) {
   if (contains(p.path)) throw InputError(fmt::format("parameter '{}' exists already", p.path));
   if (p.value.size() == 0) throw InputError(fmt::format("parameter '{}' has no entries", p.path));
   p.transform.unconstrain(p.value, p.path);
-  if (p.rows * p.cols != p.value.size() && p.transform.kind() != Transform::Kind::lower_triangular)
-    p.rows = p.value.size(), p.cols = 1;
+  // Neither extent may exceed the entries, so that the product cannot overflow, whoever made them
+  // up.
+  const Index n = p.value.size();
+  const bool fits = p.rows > 0 && p.cols > 0 && p.rows <= n && p.cols <= n && p.rows * p.cols == n;
+  if (!fits && p.transform.kind() != Transform::Kind::lower_triangular) p.rows = n, p.cols = 1;
   list_.push_back(std::move(p));
 }
 

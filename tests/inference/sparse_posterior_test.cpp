@@ -109,6 +109,16 @@ TEST(SparsePosterior, P24Split) {
   EXPECT_LT((at.g_variance.col(0) - u.covariance.diagonal()).norm(), 1e-8);
 }
 
+// Inducing inputs that no row reaches leave I − B⁻¹ singular.
+TEST(SparsePosterior, InducingInputsFarFromTheData) {
+  Case t(20, 3, 1, 1, 41, "se(lengthscales=0.3)");
+  t.X.array() += 40.0;
+  const SparsePosterior p = posterior_of(t, "vfe");
+  const Prediction at = p.predict(t.Z);
+  EXPECT_LT(largest(at.mean), 1e-12);
+  EXPECT_NEAR(at.variance_f(0, 0), t.values.theta(0), 1e-12);
+}
+
 TEST(SparsePosterior, JointAndMarginalsAgree) {
   Case t(40, 6, 2, 2, 32);
   t.Y(3, 1) = std::nan("");
