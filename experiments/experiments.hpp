@@ -42,6 +42,8 @@ struct Experiment {
   std::string name;
   std::string what;  // one line
   Result (*run)(std::uint64_t seed);
+  std::vector<std::string> data = {};  // folders of data sets that it reads
+  bool long_run = false;               // minutes
 };
 
 const std::vector<Experiment>& all();

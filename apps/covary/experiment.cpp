@@ -15,8 +15,12 @@ Outcome list() {
   Outcome out;
   out.object = {{"experiments", json::array()}};
   for (const auto& e : experiments::all()) {
-    out.object["experiments"].push_back({{"name", e.name}, {"what", e.what}});
-    out.text += fmt::format("{:<24} {}\n", e.name, e.what);
+    out.object["experiments"].push_back(
+        {{"name", e.name}, {"what", e.what}, {"data", e.data}, {"long", e.long_run}});
+    out.text +=
+        fmt::format("{:<26} {}{}{}\n", e.name, e.what,
+                    e.data.empty() ? "" : fmt::format("; data: {}", fmt::join(e.data, ", ")),
+                    e.long_run ? "; takes minutes" : "");
   }
   return out;
 }
