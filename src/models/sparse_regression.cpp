@@ -217,11 +217,17 @@ RegressionFit SparseRegression::fit() {
   if (options_.training.max_iterations == 0) {
     best.summary.reason = "evaluated at the given parameters";
     best.summary.evaluations = 1;
-  } else if (options_.inducing == 0 && options_.Z.size() == 0 && !resumed) {
-    best = grow(jitter);
   } else {
-    if (options_.subset > 0 && !resumed) start_from_subset();
-    best = train_once(jitter);
+    const bool automatic = options_.inducing == 0 && options_.Z.size() == 0;
+    const Parameters given = parameters_;
+    if (resumed)
+      restore_features();
+    else if (options_.subset > 0 && !automatic)
+      start_from_subset();
+    if (automatic)
+      best = resumed ? finish_growing(given, "resumed", jitter) : grow(jitter);
+    else
+      best = train_once(jitter);
   }
 
   if (options_.training.max_iterations > 0 && late()) {

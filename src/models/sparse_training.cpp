@@ -145,8 +145,7 @@ Minimum SparseRegression::grow(Jitter& jitter) {
   if (features_->size() > first_inducing) choose_Z(first_inducing);  // of a fit before
   const Parameters given = parameters_;
   if (options_.subset > 0) start_from_subset();
-  LbfgsOptions brief = options_.training;
-  brief.max_iterations = std::min<Index>(brief.max_iterations, 40);
+  const LbfgsOptions brief = brief_training();
   double before = -std::numeric_limits<double>::infinity();
   std::string reason;
   for (;;) {
@@ -189,10 +188,42 @@ Minimum SparseRegression::grow(Jitter& jitter) {
     }
   }
   jitter = Jitter{options_.jitter};
+  return finish_growing(given, reason, jitter);
+}
+
+// The last part of grow(), and all that is left of it when training is resumed.
+Minimum SparseRegression::finish_growing(const Parameters& given, const std::string& reason,
+                                         Jitter& jitter) {
   Minimum best = train(options_.training, jitter, true);
   best.summary.reason = reason + "; " + best.summary.reason;
-  second_opinion(given, brief, best);
+  second_opinion(given, brief_training(), best);
   return best;
+}
+
+LbfgsOptions SparseRegression::brief_training() const {
+  LbfgsOptions brief = options_.training;
+  brief.max_iterations = std::min<Index>(brief.max_iterations, 40);
+  return brief;
+}
+
+// Features like those of the run whose state is to be resumed. The state has Z, if it is trained;
+// else it is chosen as that run chose it.
+void SparseRegression::restore_features() {
+  const Parameter& Z = parameters_.at("features.Z");
+  if (!Z.trainable) {
+    if (options_.inducing == 0 && options_.Z.size() == 0)
+      throw InputError(
+          "a run that looked for its number of inducing inputs and does not train them cannot be "
+          "resumed; give their number");
+    if (options_.subset > 0) start_from_subset();
+    return;
+  }
+  const Index D = X_.cols(), others = parameters_.free_size() - Z.value.size(),
+              entries =
+                  resume_->restarts.run ? resume_->restarts.run->u.size() - others : Z.value.size();
+  if (entries < D || entries % D != 0)
+    throw InputError("the state to be resumed is of a model with other parameters");
+  if (entries != Z.value.size()) set_features(RowMatrix::Zero(entries / D, D));
 }
 
 // A second start, from the parameters as they were given: the better one is kept, and two that

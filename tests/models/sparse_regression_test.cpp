@@ -121,6 +121,31 @@ TEST(SparseRegression, ResumedTrainingEndsWithTheSameBits) {
   EXPECT_EQ(parts_of(resumed).values.z, parts_of(whole).values.z);
 }
 
+// Also when the number of inducing inputs was looked for, or they are not trained.
+TEST(SparseRegression, ResumedWithAutomaticOrFixedInducingInputs) {
+  const SmallData d = small_data(300, 1, 1, 25);
+  for (const bool automatic : {true, false}) {
+    SparseRegressionOptions options{.inducing = automatic ? 0 : 6};
+    options.training.max_iterations = 60;
+    options.training.function_tolerance = 1e-14;
+    std::vector<TrainingState> states;
+    options.after_iteration = [&](const TrainingState& s) { states.push_back(s); };
+    const auto fit = [&](const TrainingState* from) {
+      SparseRegression model(d.X, d.Y, options);
+      if (!automatic) model.parameters().fix("features.Z");
+      if (from) model.resume(*from);
+      return model.fit();
+    };
+    const RegressionFit whole = fit(nullptr);
+    ASSERT_FALSE(states.empty());
+    const TrainingState middle = states[states.size() / 2];
+    options.after_iteration = nullptr;
+    const RegressionFit resumed = fit(&middle);
+    EXPECT_EQ(resumed.log_marginal_likelihood, whole.log_marginal_likelihood);
+    EXPECT_EQ(parts_of(resumed).values.z, parts_of(whole).values.z);
+  }
+}
+
 TEST(SparseRegression, SameBitsForAnyThreads) {
   const SmallData d = small_data(600, 2, 1, 17);
   SparseRegressionOptions options{.inducing = 12};

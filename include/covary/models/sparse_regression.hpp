@@ -93,6 +93,9 @@ class SparseRegression {
   void start_from_subset();
   Minimum train_once(Jitter& jitter);
   Minimum grow(Jitter& jitter);
+  Minimum finish_growing(const Parameters& given, const std::string& reason, Jitter& jitter);
+  LbfgsOptions brief_training() const;
+  void restore_features();
   void second_opinion(const Parameters& given, const LbfgsOptions& training, Minimum& best);
   Certificate bracket() const;
   double held_out_score(const RegressionPosterior& posterior) const;
