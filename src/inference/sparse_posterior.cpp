@@ -68,6 +68,7 @@ void SparsePosterior::prepare() {
   // The product with F loses u·κ(L) of a variance; the solves lose less.
   constexpr double largest_condition = 1e10;
   const double condition = Cholesky{parts_.Luu, 0.0}.condition_estimate();  // of Kuu: κ(L)²
+  bool all = true;
   for (const auto& g : parts_.groups) {
     Fast f{g.c, {}};
     solve_lower(g.LB, f.weights, Op::transpose);
@@ -81,8 +82,11 @@ void SparsePosterior::prepare() {
       const Matrix shrunk = 0.5 * (C + C.transpose());
       f.F = triangular_route(shrunk, parts_.Luu);
     }
+    all = all && f.F.size() > 0;
     fast_.push_back(std::move(f));
   }
+  if (!all)  // one way for every group
+    for (auto& f : fast_) f.F.resize(0, 0);
 }
 
 double SparsePosterior::value() const {
@@ -116,13 +120,13 @@ SparsePosterior::Split SparsePosterior::split(ConstRows X) const {
   if (!parts_.mean.is_zero()) out.g_mean = product(parts_.mean.basis(X), v.mean_weights);
   for_blocks(n, [&](Index first, Index size) {
     const RowBlock x = rows_of(X, first, size);
-    Matrix t = whitened(*parts_.features, v.theta.data(), v.z.data(), parts_.Luu, x);
+    const Matrix t = whitened(*parts_.features, v.theta.data(), v.z.data(), parts_.Luu, x);
     auto h = out.h_variance.segment(first, size);
     parts_.kernel.node().diagonal(v.theta.data(), x, h.data());
     h = (h - t.colwise().squaredNorm().transpose()).cwiseMax(0.0);
     for (std::size_t i = 0; i < parts_.groups.size(); ++i) {
       const auto& g = parts_.groups[i];
-      Matrix t2 = i + 1 < parts_.groups.size() ? t : std::move(t);
+      Matrix t2 = t;
       solve_lower(g.LB, t2);
       const Matrix mean = product(t2, g.c, Op::transpose);
       const Vector variance = t2.colwise().squaredNorm().transpose();
@@ -154,7 +158,7 @@ Prediction SparsePosterior::predict(ConstRows X) const {
       for (std::size_t i = 0; i < parts_.groups.size(); ++i) {
         const auto& columns = parts_.groups[i].columns;
         const Matrix mean = product(K, fast_[i].weights, Op::transpose);
-        Matrix t = i + 1 < parts_.groups.size() ? K : std::move(K);
+        Matrix t = K;
         multiply_lower(fast_[i].F, t, Op::transpose);
         const Vector variance = (prior - t.colwise().squaredNorm().transpose()).cwiseMax(0.0);
         for (std::size_t c = 0; c < columns.size(); ++c) {

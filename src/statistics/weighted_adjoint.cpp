@@ -33,6 +33,7 @@ void weighted_adjoint(const SweepContext& c, const RowRule& rule, const Sweep& s
   const bool proportional = rule.proportional(), trace = rule.term == RowRule::Term::trace;
   const bool whitened = stable || !proportional;
   std::vector<Side> sides;
+  sides.reserve(adjoints.size());
   for (const auto& adjoint : adjoints) sides.push_back(side(adjoint, whitened, c.Luu));
   const Index B = c.mean_weights.rows(), P = sweep.rows().outputs();
   const Index size = T + Z + 1 + B * P + (proportional ? 0 : M * M);

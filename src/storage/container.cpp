@@ -46,6 +46,7 @@ const Tensor& find(const Container& c, const std::string& name, const std::strin
   }
   if (!fits) {
     std::vector<std::string> sizes;
+    sizes.reserve(wanted.size());
     for (const Index n : wanted) sizes.push_back(n == -1 ? "any" : fmt::format("{}", n));
     throw FileError(fmt::format("the array «{}» of {} has the shape {} where {} belongs", name,
                                 c.source, shape_text(tensor.shape), fmt::join(sizes, "×")));

@@ -35,7 +35,7 @@ void compress_portable(State& H, const std::byte* blocks, std::size_t count) {
   using std::rotr;
   for (; count > 0; --count, blocks += 64) {
     std::uint32_t W[64];
-    for (int t = 0; t < 16; ++t) W[t] = load_big_endian(blocks + 4 * t);
+    for (std::size_t t = 0; t < 16; ++t) W[t] = load_big_endian(blocks + 4 * t);
     for (int t = 16; t < 64; ++t) {
       const std::uint32_t s0 = rotr(W[t - 15], 7) ^ rotr(W[t - 15], 18) ^ (W[t - 15] >> 3);
       const std::uint32_t s1 = rotr(W[t - 2], 17) ^ rotr(W[t - 2], 19) ^ (W[t - 2] >> 10);

@@ -119,6 +119,22 @@ TEST(SparsePosterior, InducingInputsFarFromTheData) {
   EXPECT_NEAR(at.variance_f(0, 0), t.values.theta(0), 1e-12);
 }
 
+// One output is observed near the inducing inputs and the other is not: both predict, and alike by
+// either way.
+TEST(SparsePosterior, OneOfTwoOutputsFarFromTheInducingInputs) {
+  Case t(20, 3, 1, 2, 42, "se(lengthscales=0.3)");
+  t.X.bottomRows(10).array() += 40.0;
+  t.Y.col(1).head(10).setConstant(std::nan(""));
+  const SparsePosterior p = posterior_of(t, "vfe");
+  ASSERT_EQ(p.parts().groups.size(), 2u);
+  const Prediction at = p.predict(t.Z);
+  const auto split = p.split(t.Z);
+  EXPECT_LT(largest(at.mean - split.g_mean), 1e-10);
+  for (Index o = 0; o < 2; ++o)
+    EXPECT_LT((at.variance_f.col(o) - split.g_variance.col(o) - split.h_variance).norm(), 1e-10);
+  EXPECT_NEAR(at.variance_f(0, 1), t.values.theta(0), 1e-12);
+}
+
 TEST(SparsePosterior, JointAndMarginalsAgree) {
   Case t(40, 6, 2, 2, 32);
   t.Y(3, 1) = std::nan("");
