@@ -82,4 +82,26 @@ DataScale data_scale(ConstRows X, ConstRows Y) {
   return out;
 }
 
+ScaledData scaled_data(ConstRows X, ConstRows Y, ConstVector point_noise, ScaleMode input_mode,
+                       ScaleMode output_mode) {
+  check_regression_data(X, Y, point_noise);
+  if (point_noise.size() && Y.cols() > 1 && output_mode == ScaleMode::columns)
+    output_mode = ScaleMode::global;
+  auto inputs = fit_scaling(X, input_mode);
+  auto outputs = fit_scaling(Y, output_mode);
+  ScaledData out;
+  for (const auto& w : inputs.warnings) out.warnings.push_back("inputs: " + w);
+  for (const auto& w : outputs.warnings) out.warnings.push_back("outputs: " + w);
+  out.inputs = std::move(inputs.scaling);
+  out.outputs = std::move(outputs.scaling);
+  out.X = out.inputs.apply(X);
+  out.Y = out.outputs.apply(Y);
+  out.log_jacobian = out.outputs.log_jacobian(Y);
+  if (point_noise.size()) {
+    const double s = out.outputs.scale(0);
+    out.point_noise = point_noise / (s * s);
+  }
+  return out;
+}
+
 }  // namespace covary

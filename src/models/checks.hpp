@@ -1,5 +1,9 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
+#include "covary/data/scaling.hpp"
 #include "covary/kernels/node.hpp"
 #include "covary/linalg/types.hpp"
 
@@ -11,5 +15,17 @@ void check_regression_data(ConstRows X, ConstRows Y, ConstVector point_noise);
 Vector column_means(ConstRows Y);
 // Spreads of the data for starts; 1 stands in for the spread of a constant column.
 DataScale data_scale(ConstRows X, ConstRows Y);
+
+// The data as a model sees them, and the way back.
+struct ScaledData {
+  RowMatrix X, Y;
+  Vector point_noise;
+  Scaling inputs, outputs;
+  double log_jacobian = 0.0;
+  std::vector<std::string> warnings;
+};
+// Checks the data and scales them. With noise given for each row, several outputs share one scale.
+ScaledData scaled_data(ConstRows X, ConstRows Y, ConstVector point_noise, ScaleMode input_mode,
+                       ScaleMode output_mode);
 
 }  // namespace covary

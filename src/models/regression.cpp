@@ -23,24 +23,14 @@ void RegressionOptions::check() const {
 Regression::Regression(ConstRows X, ConstRows Y, RegressionOptions options, ConstVector point_noise)
     : options_(std::move(options)) {
   options_.check();
-  check_regression_data(X, Y, point_noise);
-  const ScaleMode output_mode =
-      point_noise.size() && Y.cols() > 1 && options_.scale_outputs == ScaleMode::columns
-          ? ScaleMode::global
-          : options_.scale_outputs;
-  auto inputs = fit_scaling(X, options_.scale_inputs);
-  auto outputs = fit_scaling(Y, output_mode);
-  for (const auto& w : inputs.warnings) warnings_.push_back("inputs: " + w);
-  for (const auto& w : outputs.warnings) warnings_.push_back("outputs: " + w);
-  input_scaling_ = std::move(inputs.scaling);
-  output_scaling_ = std::move(outputs.scaling);
-  X_ = input_scaling_.apply(X);
-  Y_ = output_scaling_.apply(Y);
-  log_jacobian_ = output_scaling_.log_jacobian(Y);
-  if (point_noise.size()) {
-    const double s = output_scaling_.scale(0);
-    point_noise_ = point_noise / (s * s);
-  }
+  ScaledData data = scaled_data(X, Y, point_noise, options_.scale_inputs, options_.scale_outputs);
+  X_ = std::move(data.X);
+  Y_ = std::move(data.Y);
+  point_noise_ = std::move(data.point_noise);
+  input_scaling_ = std::move(data.inputs);
+  output_scaling_ = std::move(data.outputs);
+  log_jacobian_ = data.log_jacobian;
+  warnings_ = std::move(data.warnings);
 
   const DataScale scale = data_scale(X_, Y_);
   parameters_ = options_.kernel.parameters(scale);

@@ -46,25 +46,17 @@ SparseRegression::SparseRegression(ConstRows X, ConstRows Y, SparseRegressionOpt
                                    ConstVector point_noise)
     : options_(std::move(options)) {
   options_.check();
-  check_regression_data(X, Y, point_noise);
+  ScaledData data = scaled_data(X, Y, point_noise, options_.scale_inputs, options_.scale_outputs);
+  X_ = std::move(data.X);
+  Y_ = std::move(data.Y);
+  point_noise_ = std::move(data.point_noise);
+  input_scaling_ = std::move(data.inputs);
+  output_scaling_ = std::move(data.outputs);
+  log_jacobian_ = data.log_jacobian;
+  warnings_ = std::move(data.warnings);
   if (options_.Z.size() && options_.Z.cols() != X.cols())
     throw InputError(
         fmt::format("the inducing inputs have {} columns, X has {}", options_.Z.cols(), X.cols()));
-  const ScaleMode output_mode =
-      point_noise.size() && Y.cols() > 1 && options_.scale_outputs == ScaleMode::columns
-          ? ScaleMode::global
-          : options_.scale_outputs;
-  auto inputs = fit_scaling(X, options_.scale_inputs);
-  auto outputs = fit_scaling(Y, output_mode);
-  for (const auto& w : inputs.warnings) warnings_.push_back("inputs: " + w);
-  for (const auto& w : outputs.warnings) warnings_.push_back("outputs: " + w);
-  input_scaling_ = std::move(inputs.scaling);
-  output_scaling_ = std::move(outputs.scaling);
-  X_ = input_scaling_.apply(X);
-  Y_ = output_scaling_.apply(Y);
-  log_jacobian_ = output_scaling_.log_jacobian(Y);
-  const double s = output_scaling_.scale(0);
-  if (point_noise.size()) point_noise_ = point_noise / (s * s);
 
   if (options_.approximation.kind == Approximation::Kind::pitc) {
     // Rows in the order of their groups.
