@@ -41,7 +41,7 @@ class InducingPoints : public Features {
     // z enters Kuu on both sides, and Kuu_bar is symmetric.
     Vector half = Vector::Zero(Z_.size());
     const Matrix dense = Kuu_bar;
-    Kuf_pullback(theta, z, points(z), dense.data(), theta_bar, half.data(), nullptr);
+    Kuf_pullback(theta, z, points(z), nullptr, dense.data(), theta_bar, half.data(), nullptr);
     for (Index i = 0; i < half.size(); ++i) z_bar[i] += 2.0 * half(i);
   }
 
@@ -51,11 +51,18 @@ class InducingPoints : public Features {
     });
   }
 
-  void Kuf_pullback(const double* theta, const double* z, const RowBlock& x, const double* Kuf_bar,
-                    double* theta_bar, double* z_bar, double* x_bar) const override {
+  void Kuf_pullback(const double* theta, const double* z, const RowBlock& x, const double* Kuf,
+                    const double* Kuf_bar, double* theta_bar, double* z_bar,
+                    double* x_bar) const override {
     for_strips(x, [&](const RowBlock& strip, Index first) {
-      kernel_.node().pullback(theta, {points(z), strip, false}, Kuf_bar + first * size(), theta_bar,
-                              z_bar, x_bar ? x_bar + first * x.dims : nullptr);
+      const PairBlock pairs{points(z), strip, false};
+      const double* bar = Kuf_bar + first * size();
+      double* to_x = x_bar ? x_bar + first * x.dims : nullptr;
+      if (Kuf)
+        kernel_.node().pullback_of_values(theta, pairs, Kuf + first * size(), bar, theta_bar, z_bar,
+                                          to_x);
+      else
+        kernel_.node().pullback(theta, pairs, bar, theta_bar, z_bar, to_x);
     });
   }
 

@@ -260,8 +260,8 @@ PredictionGradient SparsePosterior::gradient(ConstRows X, Index output) const {
     const RowBlock x = rows_of(X, first, size);
     Vector theta_bar = Vector::Zero(v.theta.size()), z_bar = Vector::Zero(v.z.size());
     const Matrix by_mean = w.replicate(1, size);
-    parts_.features->Kuf_pullback(v.theta.data(), v.z.data(), x, by_mean.data(), theta_bar.data(),
-                                  z_bar.data(), out.mean.row(first).data());
+    parts_.features->Kuf_pullback(v.theta.data(), v.z.data(), x, nullptr, by_mean.data(),
+                                  theta_bar.data(), z_bar.data(), out.mean.row(first).data());
     const Matrix t = whitened(*parts_.features, v.theta.data(), v.z.data(), parts_.Luu, x);
     Matrix s = t;
     solve_lower(g.LB, s);
@@ -269,8 +269,8 @@ PredictionGradient SparsePosterior::gradient(ConstRows X, Index output) const {
     if (!degenerate) s -= t;
     s *= 2.0;
     solve_lower(parts_.Luu, s, Op::transpose);
-    parts_.features->Kuf_pullback(v.theta.data(), v.z.data(), x, s.data(), theta_bar.data(),
-                                  z_bar.data(), out.variance.row(first).data());
+    parts_.features->Kuf_pullback(v.theta.data(), v.z.data(), x, nullptr, s.data(),
+                                  theta_bar.data(), z_bar.data(), out.variance.row(first).data());
     if (degenerate) return;
     const Vector ones = Vector::Ones(size);
     parts_.kernel.node().diagonal_pullback(v.theta.data(), x, ones.data(), theta_bar.data(),

@@ -98,7 +98,7 @@ void trace_upper_bound_pullback(const SparseProblem& p, const SparseValues& v,
       Eigen::Map<Matrix> S(at + 1 + basis * P, M, M);
       gemm(1.0, bar, Op::none, A, Op::transpose, 1.0, S);
       solve_lower(c.Luu, bar, Op::transpose);
-      c.features->Kuf_pullback(c.theta, c.z, block.x, bar.data(), sum, sum + T, nullptr);
+      c.features->Kuf_pullback(c.theta, c.z, block.x, nullptr, bar.data(), sum, sum + T, nullptr);
       c.kernel->diagonal_pullback(c.theta, block.x, k_bar.data(), sum, nullptr);
     };
   });

@@ -13,9 +13,9 @@ class Matern12 final : public Stationary {
   using Stationary::Stationary;
 
  protected:
-  void profile(double, double* r2, Index n) const override {
-    for (Index i = 0; i < n; ++i) r2[i] = -std::sqrt(r2[i]);
-    vector_exp(r2, r2, n);
+  void profile(double, double variance, double* r2, Index n) const override {
+    for (Index i = 0; i < n; ++i) r2[i] = std::sqrt(r2[i]);
+    vector_exp(r2, r2, n, -1.0, variance);
   }
   void profile_slope(double, const double* r2, Index n, double* g, double* slope,
                      double*) const override {

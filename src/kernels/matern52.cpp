@@ -12,11 +12,11 @@ class Matern52 final : public Stationary {
   using Stationary::Stationary;
 
  protected:
-  void profile(double, double* r2, Index n) const override {
+  void profile(double, double variance, double* r2, Index n) const override {
     Scratch e(n);
     for (Index i = 0; i < n; ++i) e[i] = -std::sqrt(5.0 * r2[i]);
     for (Index i = 0; i < n; ++i) r2[i] = 1.0 - e[i] + (5.0 / 3.0) * r2[i];
-    vector_exp(e.get(), e.get(), n);
+    vector_exp(e.get(), e.get(), n, 1.0, variance);
     for (Index i = 0; i < n; ++i) r2[i] *= e[i];
   }
   void profile_slope(double, const double* r2, Index n, double* g, double* slope,

@@ -13,9 +13,9 @@ class RationalQuadratic final : public Stationary {
       : Stationary("rq", ard, std::move(start)), alpha_(alpha) {}
 
  protected:
-  void profile(double alpha, double* r2, Index n) const override {
-    for (Index i = 0; i < n; ++i) r2[i] = -alpha * std::log1p(r2[i] / (2.0 * alpha));
-    vector_exp(r2, r2, n);
+  void profile(double alpha, double variance, double* r2, Index n) const override {
+    for (Index i = 0; i < n; ++i) r2[i] = std::log1p(r2[i] / (2.0 * alpha));
+    vector_exp(r2, r2, n, -alpha, variance);
   }
   void profile_slope(double alpha, const double* r2, Index n, double* g, double* slope,
                      double* shape_slope) const override {

@@ -4,16 +4,25 @@
 
 namespace covary {
 
-void SquaredExponential::profile(double, double* r2, Index n) const {
-  for (Index i = 0; i < n; ++i) r2[i] *= -0.5;
-  vector_exp(r2, r2, n);
+void SquaredExponential::profile(double, double variance, double* r2, Index n) const {
+  vector_exp(r2, r2, n, -0.5, variance);
 }
 
 void SquaredExponential::profile_slope(double, const double* r2, Index n, double* g, double* slope,
                                        double*) const {
-  for (Index i = 0; i < n; ++i) g[i] = -0.5 * r2[i];
-  vector_exp(g, g, n);
+  vector_exp(r2, g, n, -0.5);
   for (Index i = 0; i < n; ++i) slope[i] = -0.5 * g[i];
+}
+
+// dk/dr² = −k/2: neither distances nor exponentials are needed again.
+void SquaredExponential::pullback_of_values(const double* theta, const PairBlock& p,
+                                            const double* K, const double* Kbar, double* theta_bar,
+                                            double* xbar, double* zbar) const {
+  const Index n = p.x.n * p.z.n;
+  Scratch W(n);
+  const double sum = vector_product(-0.5, K, Kbar, W.get(), n);
+  theta_bar[0] -= 2.0 * sum / theta[0];
+  pull_distances(theta, p, W.get(), theta_bar, xbar, zbar);
 }
 
 Kernel se(bool ard, Start start) {

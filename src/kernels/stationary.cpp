@@ -59,9 +59,7 @@ void Stationary::evaluate(const double* theta, const PairBlock& p, double* K) co
   pack(p.x, inverse.data(), x.get());
   pack(p.z, inverse.data(), z.get());
   squared_distances(x.get(), p.x.n, z.get(), p.z.n, dims, K);
-  profile(shape(theta, dims), K, n);
-  const double variance = theta[0];
-  for (Index i = 0; i < n; ++i) K[i] *= variance;
+  profile(shape(theta, dims), theta[0], K, n);
 }
 
 void Stationary::pullback(const double* theta, const PairBlock& p, const double* Kbar,
@@ -78,16 +76,27 @@ void Stationary::pullback(const double* theta, const PairBlock& p, const double*
                 shaped ? shape_slope.get() : nullptr);
 
   const double variance = theta[0];
-  double variance_bar = 0.0;
-  for (Index i = 0; i < n; ++i) variance_bar += Kbar[i] * g[i];
-  theta_bar[0] += variance_bar;
-  for (Index i = 0; i < n; ++i) slope[i] *= variance * Kbar[i];  // now ∂/∂r²
+  theta_bar[0] += vector_product(1.0, Kbar, g.get(), g.get(), n);
+  vector_product(variance, Kbar, slope.get(), slope.get(), n);  // now ∂/∂r²
+  pull_distances(theta, p, slope.get(), theta_bar, xbar, zbar);
+  if (shaped) {
+    theta_bar[1 + lengths(dims)] +=
+        vector_product(variance, Kbar, shape_slope.get(), shape_slope.get(), n);
+  }
+}
 
+void Stationary::pull_distances(const double* theta, const PairBlock& p, const double* W,
+                                double* theta_bar, double* xbar, double* zbar) const {
+  const Index dims = p.x.dims;
+  const auto inverse = inverse_lengths(theta, dims);
+  Scratch x(p.x.n * dims), z(p.z.n * dims);
+  pack(p.x, inverse.data(), x.get());
+  pack(p.z, inverse.data(), z.get());
   std::vector<double> per_dim(static_cast<std::size_t>(dims), 0.0);
   Scratch xs(xbar ? p.x.n * dims : 0), zs(zbar ? p.z.n * dims : 0);
   if (xbar) std::fill_n(xs.get(), p.x.n * dims, 0.0);
   if (zbar) std::fill_n(zs.get(), p.z.n * dims, 0.0);
-  squared_distances_pullback(x.get(), p.x.n, z.get(), p.z.n, dims, slope.get(), per_dim.data(),
+  squared_distances_pullback(x.get(), p.x.n, z.get(), p.z.n, dims, W, per_dim.data(),
                              xbar ? xs.get() : nullptr, zbar ? zs.get() : nullptr);
   for (Index d = 0; d < dims; ++d) {
     const double inv = inverse[static_cast<std::size_t>(d)];
@@ -97,11 +106,6 @@ void Stationary::pullback(const double* theta, const PairBlock& p, const double*
       for (Index i = 0; i < p.x.n; ++i) xbar[i * dims + d] += inv * xs[d * p.x.n + i];
     if (zbar)
       for (Index j = 0; j < p.z.n; ++j) zbar[j * dims + d] += inv * zs[d * p.z.n + j];
-  }
-  if (shaped) {
-    double bar = 0.0;
-    for (Index i = 0; i < n; ++i) bar += Kbar[i] * shape_slope[i];
-    theta_bar[1 + lengths(dims)] += variance * bar;
   }
 }
 

@@ -29,11 +29,14 @@ class Stationary : public KernelNode {
                                                 Random& random) const override;
 
  protected:
-  // g(r²) in place for n values.
-  virtual void profile(double shape, double* r2, Index n) const = 0;
+  // σ²g(r²) in place for n values.
+  virtual void profile(double shape, double variance, double* r2, Index n) const = 0;
   // g and dg/dr², and dg/dshape where not null.
   virtual void profile_slope(double shape, const double* r2, Index n, double* g, double* slope,
                              double* shape_slope) const = 0;
+  // The pullback from W = ∂/∂r² to lengthscales and inputs.
+  void pull_distances(const double* theta, const PairBlock& p, const double* W, double* theta_bar,
+                      double* xbar, double* zbar) const;
   // A frequency's radius factor: ω_d = s·normal/ℓ_d with s drawn from the kernel's spectral
   // mixture.
   virtual double spectral_scale(double shape, Random& random) const = 0;

@@ -13,14 +13,16 @@ namespace {
 struct Table {
   const char* name;
   decltype(&simd::baseline::exp) exp;
+  decltype(&simd::baseline::product) product;
   decltype(&simd::baseline::squared_distances) squared_distances;
   decltype(&simd::baseline::squared_distances_pullback) squared_distances_pullback;
 };
 
-constexpr Table baseline{"baseline", simd::baseline::exp, simd::baseline::squared_distances,
+constexpr Table baseline{"baseline", simd::baseline::exp, simd::baseline::product,
+                         simd::baseline::squared_distances,
                          simd::baseline::squared_distances_pullback};
 #ifdef __x86_64__
-constexpr Table avx2{"avx2", simd::avx2::exp, simd::avx2::squared_distances,
+constexpr Table avx2{"avx2", simd::avx2::exp, simd::avx2::product, simd::avx2::squared_distances,
                      simd::avx2::squared_distances_pullback};
 #endif
 
@@ -38,7 +40,13 @@ std::atomic<const Table*>& current() {
 
 }  // namespace
 
-void vector_exp(const double* x, double* out, Index n) { current().load()->exp(x, out, n); }
+void vector_exp(const double* x, double* out, Index n, double slope, double factor) {
+  current().load()->exp(x, out, n, slope, factor);
+}
+
+double vector_product(double c, const double* x, const double* y, double* out, Index n) {
+  return current().load()->product(c, x, y, out, n);
+}
 
 void squared_distances(const double* x, Index nx, const double* z, Index nz, Index dims,
                        double* r2) {

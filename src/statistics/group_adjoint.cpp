@@ -80,7 +80,7 @@ void group_adjoint(const SweepContext& c, const std::vector<Index>& starts, cons
         gemm(-1.0, v->basis, Op::transpose, Matrix(r_bar), Op::none, 1.0, W_bar);
       }
       solve_lower(c.Luu, bars, Op::transpose);
-      c.features->Kuf_pullback(c.theta, c.z, block.x, bars.data(), sum, sum + T, nullptr);
+      c.features->Kuf_pullback(c.theta, c.z, block.x, nullptr, bars.data(), sum, sum + T, nullptr);
     };
   });
 

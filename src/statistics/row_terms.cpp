@@ -128,8 +128,8 @@ RowTermSums row_terms(const SweepContext& c, const RowExpectation& expectation,
         gemm(1.0, v->basis, Op::transpose, m_bar, Op::none, 1.0,
              Eigen::Map<Matrix>(sum + at_mean, B, P));
       solve_lower(c.Luu, bar, Op::transpose);
-      c.features->Kuf_pullback(c.theta, c.z, block.x, bar.data(), sum + at_theta, sum + at_z,
-                               nullptr);
+      c.features->Kuf_pullback(c.theta, c.z, block.x, nullptr, bar.data(), sum + at_theta,
+                               sum + at_z, nullptr);
       c.kernel->diagonal_pullback(c.theta, block.x, k_bar.data(), sum + at_theta, nullptr);
     };
   });

@@ -17,15 +17,25 @@ class ThreadReducer : public Reducer {
   Vector reduce(Index lanes, Index size, const Lane& body) override {
     Vector total = Vector::Zero(size);
     std::map<Index, Vector> waiting;  // finished before their turn
+    std::vector<Vector> spare;        // added up already: their memory serves the next lane
     Index next = 0;
     std::mutex mutex;
     parallel_for(lanes, [&](Index lane) {
-      Vector sum = Vector::Zero(size);
+      Vector sum;
+      {
+        const std::lock_guard lock(mutex);
+        if (!spare.empty()) {
+          sum = std::move(spare.back());
+          spare.pop_back();
+        }
+      }
+      sum.setZero(size);
       body(lane, sum.data());
       const std::lock_guard lock(mutex);
       waiting.emplace(lane, std::move(sum));
       for (auto at = waiting.find(next); at != waiting.end(); at = waiting.find(++next)) {
         total += at->second;
+        spare.push_back(std::move(at->second));
         waiting.erase(at);
       }
     });

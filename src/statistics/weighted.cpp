@@ -57,6 +57,12 @@ std::vector<WeightedStatistics> weighted_statistics(const SweepContext& c, const
           x[4] += d(i);
           x[5] += d(i) / v->s(i);
         }
+        if (root.minCoeff() == root.maxCoeff()) {  // one weight: no need to touch A
+          syrk(root(0) * root(0), A, Op::none, 1.0, C);
+          gemm(root(0), A, Op::none, wr, Op::none, 1.0, beta);
+          at += group_size(M, P);
+          continue;
+        }
         if (g + 1 < groups) *copy = A;  // the last group may spoil A
         Eigen::Ref<Matrix> S = g + 1 < groups ? Eigen::Ref<Matrix>(*copy) : Eigen::Ref<Matrix>(A);
         scale_columns(S, root);

@@ -42,13 +42,18 @@ void weighted_adjoint(const SweepContext& c, const RowRule& rule, const Sweep& s
   const Vector sums = sweep.sum(size, [&](double* sum) -> Sweep::Body {
     auto v = std::make_shared<BlockValues>(c, sweep);
     auto K_bar = std::make_shared<Matrix>(M, sweep.widest());
+    auto kept =
+        std::make_shared<Matrix>(whitened ? M : 0, sweep.widest());  // Kuf, for its pullback
     auto scratch = std::make_shared<Matrix>();
-    return [&, sum, v, K_bar, scratch](const DataBlock& block) {
+    return [&, sum, v, K_bar, kept, scratch](const DataBlock& block) {
       v->load(c, block);
       const Index n = v->n;
       auto A = v->Kuf();
       auto bar = K_bar->leftCols(n);
-      if (whitened) solve_lower(c.Luu, A);
+      if (whitened) {
+        kept->leftCols(n) = A;
+        solve_lower(c.Luu, A);
+      }
       const Vector d = proportional
                            ? Vector::Zero(n)
                            : Vector((v->k - A.colwise().squaredNorm().transpose()).cwiseMax(0.0));
@@ -78,8 +83,10 @@ void weighted_adjoint(const SweepContext& c, const RowRule& rule, const Sweep& s
             wr(i, j) = weight(i) * r;
             r_bar(i, col) = weight(i) * (fit(i, j) - r);
           }
+          const double quadratic = QA.col(i).dot(A.col(i));
+          QA.col(i) *= weight(i);
           if (!seen) continue;
-          const double w_bar = 0.5 * QA.col(i).dot(A.col(i)) + rf + 0.5 * p / row.w - 0.5 * rr;
+          const double w_bar = 0.5 * quadratic + rf + 0.5 * p / row.w - 0.5 * rr;
           if (proportional) {  // q_n has cancelled between w_bar and the trace term
             s_bar(i) += row.w_s * (w_bar - (trace ? 0.5 * p * v->k(i) : 0.0));
             d_bar(i) += trace ? -0.5 * p * row.w : 0.0;
@@ -88,7 +95,6 @@ void weighted_adjoint(const SweepContext& c, const RowRule& rule, const Sweep& s
             d_bar(i) += w_bar * row.w_d + p * row.e_d;
           }
         }
-        scale_columns(QA, weight);
         gemm(1.0, sides[g].h, Op::none, wr, Op::transpose, 1.0, QA);
         if (g > 0) bar += *scratch;
       }
@@ -105,7 +111,8 @@ void weighted_adjoint(const SweepContext& c, const RowRule& rule, const Sweep& s
         for (Index j = 0; j < n; ++j) bar.col(j) -= 2.0 * d_bar(j) * A.col(j);
       }
       if (whitened) solve_lower(c.Luu, bar, Op::transpose);
-      c.features->Kuf_pullback(c.theta, c.z, block.x, bar.data(), sum, sum + T, nullptr);
+      const double* Kuf = whitened ? kept->data() : A.data();
+      c.features->Kuf_pullback(c.theta, c.z, block.x, Kuf, bar.data(), sum, sum + T, nullptr);
       c.kernel->diagonal_pullback(c.theta, block.x, d_bar.data(), sum, nullptr);
     };
   });

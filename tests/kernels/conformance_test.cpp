@@ -301,6 +301,27 @@ TEST_P(Conformance, PullbacksAddToWhatIsThere) {
   EXPECT_LE((difference.array() - 10.0).abs().maxCoeff(), 1e-10);
 }
 
+TEST_P(Conformance, PullbacksAgreeWithThoseOfAKnownValue) {
+  const RowMatrix X = rows(7, 1), Z = rows(4, 2);
+  const PairBlock pairs{{X.data(), 7, D, D}, {Z.data(), 4, D, D}};
+  const Matrix Kbar = weights(7, 4);
+  for (const auto& [theta, unit] : points()) {
+    Matrix K(7, 4);
+    k_.node().evaluate(theta.data(), pairs, K.data());
+    const auto run = [&](const double* values) {
+      Vector bar = Vector::Zero(theta.size() + X.size() + Z.size());
+      double *x = bar.data() + theta.size(), *z = x + X.size();
+      if (values)
+        k_.node().pullback_of_values(theta.data(), pairs, values, Kbar.data(), bar.data(), x, z);
+      else
+        k_.node().pullback(theta.data(), pairs, Kbar.data(), bar.data(), x, z);
+      return bar;
+    };
+    const Vector known = run(K.data()), fresh = run(nullptr);
+    EXPECT_LE((known - fresh).cwiseAbs().maxCoeff(), 1e-12 * fresh.cwiseAbs().maxCoeff());
+  }
+}
+
 // Over several tiles: the lower triangle alone, whole strips, and a cross block of X with itself.
 TEST_P(Conformance, TiledPullbacksAgree) {
   const Index N = 300;

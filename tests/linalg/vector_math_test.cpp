@@ -68,6 +68,24 @@ TEST_P(VectorMath, ExpOfEveryShortLength) {
   }
 }
 
+TEST_P(VectorMath, ExpWithASlopeAndAFactor) {
+  const Vector x = random_matrix(35, 1, 7);
+  Vector out(35);
+  vector_exp(x.data(), out.data(), 35, -0.5, 3.0);
+  for (Index i = 0; i < 35; ++i) EXPECT_NEAR(out(i), 3.0 * std::exp(-0.5 * x(i)), 1e-14);
+}
+
+TEST_P(VectorMath, ProductAndItsSum) {
+  for (const Index n : {0, 1, 7, 35}) {
+    const Vector x = random_matrix(n, 1, 1), y = random_matrix(n, 1, 2);
+    Vector out = Vector::Constant(n + 1, -3.0);
+    const double sum = vector_product(2.5, x.data(), y.data(), out.data(), n);
+    EXPECT_NEAR(sum, 2.5 * x.dot(y), 1e-13);
+    EXPECT_LE(largest_difference(out.head(n), 2.5 * x.cwiseProduct(y)), 1e-14);
+    EXPECT_EQ(out(n), -3.0) << "written beyond the end";
+  }
+}
+
 struct Pairs {
   Index nx, nz, dims;
 };

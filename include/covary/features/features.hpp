@@ -29,10 +29,11 @@ class Features {
                             double* theta_bar, double* z_bar) const = 0;
   // M×x.n, column-major, overwritten. Serial: sweeps call it from their lanes.
   virtual void Kuf(const double* theta, const double* z, const RowBlock& x, double* K) const = 0;
-  // Adds ∂/∂θ, ∂/∂z and, where not null, ∂/∂x (x.n × dims, row-major).
+  // Adds ∂/∂θ, ∂/∂z and, where not null, ∂/∂x (x.n × dims, row-major). Kuf is for callers who still
+  // have it, or null.
   virtual void Kuf_pullback(const double* theta, const double* z, const RowBlock& x,
-                            const double* Kuf_bar, double* theta_bar, double* z_bar,
-                            double* x_bar) const = 0;
+                            const double* Kuf, const double* Kuf_bar, double* theta_bar,
+                            double* z_bar, double* x_bar) const = 0;
   // The same u seen by one term of a kernel that is a sum: its Kuf is cov(u, f_term(x)).
   virtual std::shared_ptr<const Features> for_term(const Kernel& term) const = 0;
 };

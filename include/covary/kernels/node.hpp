@@ -64,6 +64,12 @@ class KernelNode {
   // row-major, dense) and ∂/∂z to zbar.
   virtual void pullback(const double* theta, const PairBlock& p, const double* Kbar,
                         double* theta_bar, double* xbar, double* zbar) const = 0;
+  // The same for a caller who still has K, from which some kernels have their slope at once.
+  virtual void pullback_of_values(const double* theta, const PairBlock& p, const double* /*K*/,
+                                  const double* Kbar, double* theta_bar, double* xbar,
+                                  double* zbar) const {
+    pullback(theta, p, Kbar, theta_bar, xbar, zbar);
+  }
   // k(x_i, x_i), white noise included.
   virtual void diagonal(const double* theta, const RowBlock& x, double* k) const = 0;
   virtual void diagonal_pullback(const double* theta, const RowBlock& x, const double* kbar,

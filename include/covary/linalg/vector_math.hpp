@@ -8,8 +8,11 @@ namespace covary {
 
 // Hot loops over raw memory, compiled for the baseline and for AVX2/FMA and chosen at run time.
 
-// out[i] = exp(x[i]); within 4e-16 relative; 0 below −708; out may be x.
-void vector_exp(const double* x, double* out, Index n);
+// out[i] = factor·exp(slope·x[i]); the exponential within 4e-16 relative, 0 below −708; out may be
+// x.
+void vector_exp(const double* x, double* out, Index n, double slope = 1.0, double factor = 1.0);
+// out[i] = c·x[i]·y[i], and their sum; out may be x or y.
+double vector_product(double c, const double* x, const double* y, double* out, Index n);
 // For a tile of nx × nz pairs, column-major with leading dimension nx: r2 = Σ_d (x_d − z_d)².
 // x and z are dimension-major: x[d·nx + i], z[d·nz + j].
 void squared_distances(const double* x, Index nx, const double* z, Index nz, Index dims,

@@ -6,7 +6,8 @@
 // covary/linalg/vector_math.hpp.
 #define COVARY_DECLARE_VECTOR_MATH(ns)                                                           \
   namespace covary::simd::ns {                                                                   \
-  void exp(const double* x, double* out, std::ptrdiff_t n);                                      \
+  void exp(const double* x, double* out, std::ptrdiff_t n, double slope, double factor);         \
+  double product(double c, const double* x, const double* y, double* out, std::ptrdiff_t n);     \
   void squared_distances(const double* x, std::ptrdiff_t nx, const double* z, std::ptrdiff_t nz, \
                          std::ptrdiff_t dims, double* r2);                                       \
   void squared_distances_pullback(const double* x, std::ptrdiff_t nx, const double* z,           \
