@@ -44,8 +44,8 @@ Matrix checked(const CglbSystem& system, ConstMatrix v) {
 Matrix mean_weights_bar(const CglbSystem& system, ConstMatrix rho_plus_v) {
   const Matrix& W = system.values.mean_weights;
   const Index B = W.rows(), P = W.cols();
-  const Vector sums = system.problem.sweep->sum(B * P, [&](double* sum) -> Sweep::Body {
-    return [&, sum](const DataBlock& block) {
+  const Vector sums = system.problem.sweep->sum(B * P, [&]() -> Sweep::Body {
+    return [&](const DataBlock& block, double* sum) {
       const Eigen::Map<const RowMatrix, 0, Eigen::OuterStride<>> X(
           block.x.data, block.x.n, block.x.dims, Eigen::OuterStride<>(block.x.stride));
       Eigen::Map<Matrix> bar(sum, B, P);

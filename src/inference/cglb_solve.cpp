@@ -30,9 +30,9 @@ CglbSystem::CglbSystem(const SparseProblem& p, const SparseValues& v) : problem(
   const Index N = p.sweep->rows().rows(), P = p.sweep->rows().outputs();
   const SweepContext c = context(*this);
   // Each block writes its own rows of a sum that is zero elsewhere.
-  const Vector sums = p.sweep->sum(N * (P + 1), [&](double* sum) -> Sweep::Body {
+  const Vector sums = p.sweep->sum(N * (P + 1), [&]() -> Sweep::Body {
     auto block_values = std::make_shared<BlockValues>(c, *p.sweep);
-    return [&, sum, block_values](const DataBlock& block) {
+    return [&, block_values](const DataBlock& block, double* sum) {
       block_values->load(c, block);
       Eigen::Map<Matrix> all(sum, N, P + 1);
       all.block(block.x.first, 0, block.x.n, P) = block_values->r;
@@ -66,9 +66,9 @@ Matrix solve_sparse(const CglbSystem& system, const SparseEvaluation& factors, C
   Matrix WR = R.cwiseProduct(system.seen);
   for (Index p = 0; p < P; ++p) WR.col(p).array() /= system.s.array();
 
-  const Vector projected = sweep.sum(M * P, [&](double* sum) -> Sweep::Body {
+  const Vector projected = sweep.sum(M * P, [&]() -> Sweep::Body {
     auto K = std::make_shared<Matrix>(M, sweep.widest());
-    return [&, sum, K](const DataBlock& block) {
+    return [&, K](const DataBlock& block, double* sum) {
       features.Kuf(theta, z, block.x, K->data());
       Eigen::Map<Matrix> T(sum, M, P);
       gemm(1.0, K->leftCols(block.x.n), Op::none, WR.middleRows(block.x.first, block.x.n), Op::none,
@@ -84,9 +84,9 @@ Matrix solve_sparse(const CglbSystem& system, const SparseEvaluation& factors, C
     }
   solve_lower(factors.Luu, H, Op::transpose);
 
-  const Vector fitted = sweep.sum(N * P, [&](double* sum) -> Sweep::Body {
+  const Vector fitted = sweep.sum(N * P, [&]() -> Sweep::Body {
     auto K = std::make_shared<Matrix>(M, sweep.widest());
-    return [&, sum, K](const DataBlock& block) {
+    return [&, K](const DataBlock& block, double* sum) {
       features.Kuf(theta, z, block.x, K->data());
       Eigen::Map<Matrix> F(sum, N, P);
       gemm(1.0, K->leftCols(block.x.n), Op::transpose, H, Op::none, 0.0,

@@ -90,10 +90,10 @@ Vector score_some(const SparseProblem& p, const SparseValues& v, const Present& 
 
   Index size = 0;
   for (const auto& cols : p.columns) size += group_size(M, J, static_cast<Index>(cols.size()));
-  const Vector sums = p.sweep->sum(size, [&](double* sum) -> Sweep::Body {
+  const Vector sums = p.sweep->sum(size, [&]() -> Sweep::Body {
     auto values = std::make_shared<BlockValues>(c, *p.sweep);
     auto room = std::make_shared<Matrix>(M, p.sweep->widest());
-    return [&, sum, values, room](const DataBlock& block) {
+    return [&, values, room](const DataBlock& block, double* sum) {
       values->load(c, block);
       const Index n = values->n;
       auto A = room->leftCols(n);

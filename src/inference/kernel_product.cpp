@@ -53,9 +53,9 @@ void add_products(const Matrix& K, Index i, Index j, ConstMatrix V, MatrixOut ou
 Matrix kernel_product(const KernelNode& kernel, const double* theta, const Sweep& sweep,
                       ConstMatrix V) {
   const Index N = V.rows(), P = V.cols();
-  const Vector sums = sweep.sum(N * P, [&](double* sum) -> Sweep::Body {
+  const Vector sums = sweep.sum(N * P, [&]() -> Sweep::Body {
     auto K = std::make_shared<Matrix>();
-    return [&, sum, K](const DataBlock& block) {
+    return [&, K](const DataBlock& block, double* sum) {
       Eigen::Map<Matrix> out(sum, N, P);
       for_lower_tiles(sweep.rows(), block.x, [&](const RowBlock& x, const RowBlock& z) {
         K->resize(x.n, z.n);
@@ -69,9 +69,9 @@ Matrix kernel_product(const KernelNode& kernel, const double* theta, const Sweep
 
 void kernel_product_pullback(const KernelNode& kernel, const double* theta, const Sweep& sweep,
                              ConstMatrix R, ConstMatrix V, VectorOut theta_bar) {
-  theta_bar += sweep.sum(theta_bar.size(), [&](double* sum) -> Sweep::Body {
+  theta_bar += sweep.sum(theta_bar.size(), [&]() -> Sweep::Body {
     auto K_bar = std::make_shared<Matrix>();
-    return [&, sum, K_bar](const DataBlock& block) {
+    return [&, K_bar](const DataBlock& block, double* sum) {
       for_lower_tiles(sweep.rows(), block.x, [&](const RowBlock& x, const RowBlock& z) {
         const auto Ri = R.middleRows(x.first, x.n), Vi = V.middleRows(x.first, x.n);
         const auto Rj = R.middleRows(z.first, z.n), Vj = V.middleRows(z.first, z.n);

@@ -40,10 +40,10 @@ Vector largest_row_sums(const SparseProblem& p, const SweepContext& c) {
     Matrix A(M, n);
     c.features->Kuf(c.theta, c.z, panel.x, A.data());
     solve_lower(c.Luu, A);
-    const Vector sums = p.sweep->sum(n * groups, [&](double* sum) -> Sweep::Body {
+    const Vector sums = p.sweep->sum(n * groups, [&]() -> Sweep::Body {
       auto v = std::make_shared<BlockValues>(c, *p.sweep);
       auto R = std::make_shared<Matrix>();
-      return [&, sum, v, R](const DataBlock& block) {
+      return [&, v, R](const DataBlock& block, double* sum) {
         v->load(c, block);
         auto B = v->Kuf();
         solve_lower(c.Luu, B);

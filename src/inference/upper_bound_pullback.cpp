@@ -24,9 +24,9 @@ Matrix weighted_residual(const BlockValues& v, ConstMatrix A, const std::vector<
 // ∂U/∂c = ½|α|² of each group. It weighs the trace, so it must be known before the main sweep.
 Vector constants_bar(const SparseProblem& p, const SweepContext& c, const Vector& constants,
                      const std::vector<Matrix>& b) {
-  return p.sweep->sum(constants.size(), [&](double* sum) -> Sweep::Body {
+  return p.sweep->sum(constants.size(), [&]() -> Sweep::Body {
     auto v = std::make_shared<BlockValues>(c, *p.sweep);
-    return [&, sum, v](const DataBlock& block) {
+    return [&, v](const DataBlock& block, double* sum) {
       v->load(c, block);
       auto A = v->Kuf();
       solve_lower(c.Luu, A);
@@ -52,11 +52,11 @@ void trace_upper_bound_pullback(const SparseProblem& p, const SparseValues& v,
   start_gradient(v, out);
   if (out.want_point_noise) out.point_noise_bar.resize(p.sweep->rows().rows());
 
-  const Vector sums = p.sweep->sum(T + Z + 1 + basis * P + M * M, [&](double* sum) -> Sweep::Body {
+  const Vector sums = p.sweep->sum(T + Z + 1 + basis * P + M * M, [&]() -> Sweep::Body {
     auto values = std::make_shared<BlockValues>(c, *p.sweep);
     auto A_bar = std::make_shared<Matrix>(M, p.sweep->widest());
     auto scratch = std::make_shared<Matrix>();
-    return [&, sum, values, A_bar, scratch](const DataBlock& block) {
+    return [&, values, A_bar, scratch](const DataBlock& block, double* sum) {
       values->load(c, block);
       const Index n = values->n;
       auto A = values->Kuf();

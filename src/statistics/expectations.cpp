@@ -83,9 +83,9 @@ std::vector<PsiStatistics> psi_statistics(const SweepContext& c, const GaussianE
   Index size = 0;
   for (const auto& cols : columns) size += size_of(cols);
 
-  const Vector sums = sweep.sum(size, [&](double* sum) -> Sweep::Body {
+  const Vector sums = sweep.sum(size, [&]() -> Sweep::Body {
     auto psi1 = std::make_shared<Matrix>(M, sweep.widest());
-    return [&, sum, psi1](const DataBlock& block) {
+    return [&, psi1](const DataBlock& block, double* sum) {
       const GaussianBlock x = gaussian(block);
       psi.psi1(c.theta, Z, x, psi1->data());
       double* at = sum;
@@ -164,9 +164,9 @@ void psi_adjoint(const SweepContext& c, const GaussianExpectations& psi, const S
 
   rows.mean_bar = RowMatrix::Zero(sweep.rows().rows(), D);
   rows.variance_bar = rows.mean_bar;
-  const Vector sums = sweep.sum(T + M * D, [&](double* sum) -> Sweep::Body {
+  const Vector sums = sweep.sum(T + M * D, [&]() -> Sweep::Body {
     auto bar = std::make_shared<Matrix>(M, sweep.widest());
-    return [&, sum, bar](const DataBlock& block) {
+    return [&, bar](const DataBlock& block, double* sum) {
       const GaussianBlock x = gaussian(block);
       const GaussianBars to{sum, sum + T, rows.mean_bar.row(block.x.first).data(),
                             rows.variance_bar.row(block.x.first).data()};

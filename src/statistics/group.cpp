@@ -84,9 +84,9 @@ std::vector<WeightedStatistics> group_statistics(const SweepContext& c,
   Index size = 0;
   for (const auto& cols : columns) size += size_of(cols);
 
-  const Vector sums = sweep.sum(size, [&](double* sum) -> Sweep::Body {
+  const Vector sums = sweep.sum(size, [&]() -> Sweep::Body {
     auto v = std::make_shared<BlockValues>(c, sweep);
-    return [&, sum, v](const DataBlock& block) {
+    return [&, v](const DataBlock& block, double* sum) {
       v->load(c, block);
       auto all = v->Kuf();
       solve_lower(c.Luu, all);

@@ -22,10 +22,10 @@ void group_adjoint(const SweepContext& c, const std::vector<Index>& starts, cons
   const Index N = sweep.rows().rows(), B = c.mean_weights.rows(), P = sweep.rows().outputs();
   if (out.want_point_noise) out.point_noise_bar.resize(N);
 
-  const Vector sums = sweep.sum(T + Z + 1 + B * P + M * M, [&](double* sum) -> Sweep::Body {
+  const Vector sums = sweep.sum(T + Z + 1 + B * P + M * M, [&]() -> Sweep::Body {
     auto v = std::make_shared<BlockValues>(c, sweep);
     auto K_bar = std::make_shared<Matrix>(M, sweep.widest());
-    return [&, sum, v, K_bar](const DataBlock& block) {
+    return [&, v, K_bar](const DataBlock& block, double* sum) {
       v->load(c, block);
       auto all = v->Kuf();
       solve_lower(c.Luu, all);

@@ -86,11 +86,11 @@ RowTermSums row_terms(const SweepContext& c, const RowExpectation& expectation,
   const Index at_m = at_mean + B * P, at_v = at_m + M * P;
   const Index size = gradient ? at_v + M * M * P : at_theta;
 
-  const Vector sums = sweep.sum(size, [&](double* sum) -> Sweep::Body {
+  const Vector sums = sweep.sum(size, [&]() -> Sweep::Body {
     auto v = std::make_shared<BlockValues>(c, sweep);
     auto K_bar = std::make_shared<Matrix>(gradient ? M : 0, gradient ? sweep.widest() : 0);
     auto scratch = std::make_shared<Matrix>();
-    return [&, sum, v, K_bar, scratch](const DataBlock& block) {
+    return [&, v, K_bar, scratch](const DataBlock& block, double* sum) {
       v->load(c, block);
       const Index n = v->n;
       auto A = v->Kuf();

@@ -12,30 +12,50 @@ namespace {
 
 constexpr Index most_lanes = 16;
 
+// Things that lanes take, use and put back, so that their memory is warm for the next lane.
+template <class T>
+class Shelf {
+ public:
+  explicit Shelf(std::function<T()> make) : make_(std::move(make)) {}
+  T take() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!things_.empty()) {
+        T thing = std::move(things_.back());
+        things_.pop_back();
+        return thing;
+      }
+    }
+    return make_();
+  }
+  void put(T thing) {
+    const std::lock_guard lock(mutex_);
+    things_.push_back(std::move(thing));
+  }
+
+ private:
+  std::function<T()> make_;
+  std::mutex mutex_;
+  std::vector<T> things_;
+};
+
 class ThreadReducer : public Reducer {
  public:
   Vector reduce(Index lanes, Index size, const Lane& body) override {
     Vector total = Vector::Zero(size);
     std::map<Index, Vector> waiting;  // finished before their turn
-    std::vector<Vector> spare;        // added up already: their memory serves the next lane
     Index next = 0;
     std::mutex mutex;
+    Shelf<Vector> sums([] { return Vector(); });
     parallel_for(lanes, [&](Index lane) {
-      Vector sum;
-      {
-        const std::lock_guard lock(mutex);
-        if (!spare.empty()) {
-          sum = std::move(spare.back());
-          spare.pop_back();
-        }
-      }
+      Vector sum = sums.take();
       sum.setZero(size);
       body(lane, sum.data());
       const std::lock_guard lock(mutex);
       waiting.emplace(lane, std::move(sum));
       for (auto at = waiting.find(next); at != waiting.end(); at = waiting.find(++next)) {
         total += at->second;
-        spare.push_back(std::move(at->second));
+        sums.put(std::move(at->second));
         waiting.erase(at);
       }
     });
@@ -78,20 +98,22 @@ Sweep::Sweep(const RowSource& rows, std::vector<Index> firsts, Reducer& reducer)
   }
 }
 
-Vector Sweep::sum(Index size, const std::function<Body(double* sum)>& make) const {
+Vector Sweep::sum(Index size, const std::function<Body()>& make) const {
   const Index lanes = std::min(most_lanes, blocks());
+  Shelf<Body> bodies(make);
   return reducer_->reduce(lanes, size, [&](Index lane, double* sum) {
-    const Body body = make(sum);
+    Body body = bodies.take();
     ReadBuffer buffer;
     for (Index i = lane; i < blocks(); i += lanes) {
       const auto at = static_cast<std::size_t>(i);
       const Index end = i + 1 < blocks() ? firsts_[at + 1] : rows_.rows();
-      body(rows_.read(firsts_[at], end - firsts_[at], buffer));
+      body(rows_.read(firsts_[at], end - firsts_[at], buffer), sum);
     }
+    bodies.put(std::move(body));
   });
 }
 
-void Sweep::for_each_block(const Body& body) const {
+void Sweep::for_each_block(const std::function<void(const DataBlock&)>& body) const {
   ReadBuffer buffer;
   for (Index i = 0; i < blocks(); ++i) {
     const auto at = static_cast<std::size_t>(i);

@@ -25,10 +25,10 @@ std::vector<WeightedStatistics> weighted_statistics(const SweepContext& c, const
   for (const auto& group : columns) size += group_size(M, static_cast<Index>(group.size()));
   const bool solve = forward == Forward::solve;
 
-  const Vector sums = sweep.sum(size, [&](double* sum) -> Sweep::Body {
+  const Vector sums = sweep.sum(size, [&]() -> Sweep::Body {
     auto v = std::make_shared<BlockValues>(c, sweep);
     auto copy = std::make_shared<Matrix>();
-    return [&, sum, v, copy](const DataBlock& block) {
+    return [&, v, copy](const DataBlock& block, double* sum) {
       v->load(c, block);
       const Index n = v->n;
       auto A = v->Kuf();

@@ -39,13 +39,13 @@ void weighted_adjoint(const SweepContext& c, const RowRule& rule, const Sweep& s
   const Index size = T + Z + 1 + B * P + (proportional ? 0 : M * M);
   if (out.want_point_noise) out.point_noise_bar.resize(sweep.rows().rows());
 
-  const Vector sums = sweep.sum(size, [&](double* sum) -> Sweep::Body {
+  const Vector sums = sweep.sum(size, [&]() -> Sweep::Body {
     auto v = std::make_shared<BlockValues>(c, sweep);
     auto K_bar = std::make_shared<Matrix>(M, sweep.widest());
     auto kept =
         std::make_shared<Matrix>(whitened ? M : 0, sweep.widest());  // Kuf, for its pullback
     auto scratch = std::make_shared<Matrix>();
-    return [&, sum, v, K_bar, kept, scratch](const DataBlock& block) {
+    return [&, v, K_bar, kept, scratch](const DataBlock& block, double* sum) {
       v->load(c, block);
       const Index n = v->n;
       auto A = v->Kuf();

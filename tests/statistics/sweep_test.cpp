@@ -23,8 +23,8 @@ TEST(Sweep, BlocksCoverTheRowsOnce) {
     const Sweep sweep(rows, width);
     EXPECT_EQ(sweep.widest(), std::min<Index>(width, 1000));
     EXPECT_EQ(sweep.blocks(), (1000 + width - 1) / width);
-    const Vector sums = sweep.sum(2, [](double* sum) -> Sweep::Body {
-      return [sum](const DataBlock& block) {
+    const Vector sums = sweep.sum(2, []() -> Sweep::Body {
+      return [](const DataBlock& block, double* sum) {
         for (Index i = 0; i < block.x.n; ++i) {
           sum[0] += 1.0;
           sum[1] += block.y[i] == static_cast<double>(block.x.first + i) ? block.y[i] : -1e9;
@@ -47,8 +47,8 @@ TEST(Sweep, LanesAreAsManyAsBlocksUpToSixteen) {
     }
   } counting;
   const auto count = [&](Index width) {
-    (void)Sweep(rows, width, counting).sum(1, [](double*) -> Sweep::Body {
-      return [](const DataBlock&) {};
+    (void)Sweep(rows, width, counting).sum(1, []() -> Sweep::Body {
+      return [](const DataBlock&, double*) {};
     });
     return counting.lanes;
   };
@@ -70,8 +70,8 @@ TEST(Sweep, ExceptionOfABlockReachesTheCaller) {
   const SweepCase t(300, 4, 1, 1, 1);
   const auto rows = t.rows();
   EXPECT_THROW(Sweep(rows, 10).sum(1,
-                                   [](double*) -> Sweep::Body {
-                                     return [](const DataBlock& block) {
+                                   []() -> Sweep::Body {
+                                     return [](const DataBlock& block, double*) {
                                        if (block.x.first == 120) throw InputError("row 120");
                                      };
                                    }),

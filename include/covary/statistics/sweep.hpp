@@ -24,7 +24,7 @@ Reducer& thread_reducer();
 // depend on the number of rows and features and never on the threads.
 class Sweep {
  public:
-  using Body = std::function<void(const DataBlock&)>;
+  using Body = std::function<void(const DataBlock&, double* sum)>;
 
   // Blocks of about `width` rows.
   Sweep(const RowSource& rows, Index width, Reducer& reducer = thread_reducer());
@@ -40,11 +40,11 @@ class Sweep {
   Index widest() const { return widest_; }  // rows of the largest block
   Index blocks() const { return static_cast<Index>(firsts_.size()); }
 
-  // Σ over the blocks. make(sum) gives the body of one lane, which adds to `sum` and may keep
-  // scratch of its own from block to block.
-  Vector sum(Index size, const std::function<Body(double* sum)>& make) const;
+  // Σ over the blocks. make() gives a body, which adds to the sum of the block's lane and may keep
+  // scratch of its own from block to block; as many are made as lanes run at once.
+  Vector sum(Index size, const std::function<Body()>& make) const;
   // One after the other, on this thread.
-  void for_each_block(const Body& body) const;
+  void for_each_block(const std::function<void(const DataBlock&)>& body) const;
 
  private:
   const RowSource& rows_;
