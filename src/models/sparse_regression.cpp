@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "covary/error.hpp"
+#include "covary/inference/cglb.hpp"
 #include "covary/inference/pitc.hpp"
 #include "covary/inference/sparse_posterior.hpp"
 #include "models/checks.hpp"
@@ -25,6 +26,19 @@ struct Restored {
   T& value;
   T before;
 };
+
+// The bound of CGLB at a v that conjugate gradients find from zero, so that it is a function of the
+// parameters alone; `v` gets that v.
+SparseEvaluation cglb_bound(const SparseProblem& problem, const SparseValues& values,
+                            Jitter& jitter, SweepGradient* gradient, Matrix* v) {
+  Matrix solution;
+  improve_cglb(problem, values, solution, jitter, {100, 1e-4});
+  CglbEvaluation e = evaluate_cglb(problem, values, solution, jitter, gradient);
+  e.sparse.value = e.lower;
+  e.sparse.terms.fit = -e.lower - e.sparse.terms.complexity - e.sparse.terms.trace;
+  if (v) *v = std::move(solution);
+  return std::move(e.sparse);
+}
 
 }  // namespace
 
@@ -127,8 +141,8 @@ SparseValues SparseRegression::unpack(ConstVector values) const {
   return v;
 }
 
-SparseEvaluation SparseRegression::evaluate(ConstVector values, Jitter& jitter,
-                                            Vector* values_bar) const {
+SparseEvaluation SparseRegression::evaluate(ConstVector values, Jitter& jitter, Vector* values_bar,
+                                            Matrix* cglb_v) const {
   const SparseValues v = unpack(values);
   const bool pitc = !group_starts_.empty();
   const Sweep sweep = pitc ? group_sweep(*rows_, group_starts_, features_->size())
@@ -143,8 +157,10 @@ SparseEvaluation SparseRegression::evaluate(ConstVector values, Jitter& jitter,
                               parameters_.at("features.Z").trainable && values_bar};
   SweepGradient g;
   SweepGradient* out = values_bar ? &g : nullptr;
-  SparseEvaluation e = pitc ? evaluate_pitc(problem, group_starts_, v, jitter, out)
-                            : evaluate_sparse(problem, v, jitter, out);
+  const bool cglb = options_.approximation.kind == Approximation::Kind::cglb;
+  SparseEvaluation e = pitc   ? evaluate_pitc(problem, group_starts_, v, jitter, out)
+                       : cglb ? cglb_bound(problem, v, jitter, out, cglb_v)
+                              : evaluate_sparse(problem, v, jitter, out);
   if (values_bar) {
     values_bar->resize(values.size());
     const RowMatrix W_bar = g.mean_bar;
@@ -230,7 +246,8 @@ RegressionFit SparseRegression::fit() {
 
   Jitter final_jitter = jitter;
   const Vector values = parameters_.values();
-  SparseEvaluation e = evaluate(values, final_jitter, nullptr);
+  Matrix v;  // of CGLB
+  SparseEvaluation e = evaluate(values, final_jitter, nullptr, &v);
   Summary& summary = best.summary;
   for (auto& p : summary.trace) p.value += log_jacobian_;
   for (auto& s : summary.starts)
@@ -253,7 +270,8 @@ RegressionFit SparseRegression::fit() {
         "noise alone");
   }
   SparsePosterior posterior({options_.approximation, options_.kernel, options_.mean, features_,
-                             unpack(values), std::move(e.Luu), e.jitter, std::move(e.factors)});
+                             unpack(values), std::move(e.Luu), e.jitter, std::move(e.factors),
+                             v.rows() ? X_ : RowMatrix(), std::move(v)});
   RegressionFit out{
       std::move(posterior), input_scaling_, output_scaling_, parameters_, {}, 0.0, 0.0, {}, {}, {}};
   out.diagnostics = {{"inducing", static_cast<double>(features_->size())},

@@ -85,7 +85,8 @@ class SparseRegression {
 
   SparseValues unpack(ConstVector values) const;
   Parameters exact_parameters() const;
-  SparseEvaluation evaluate(ConstVector values, Jitter& jitter, Vector* values_bar) const;
+  SparseEvaluation evaluate(ConstVector values, Jitter& jitter, Vector* values_bar,
+                            Matrix* v = nullptr) const;
   double bound() const;
   void set_features(ConstRows Z);
   void choose_Z(Index M);
