@@ -32,9 +32,10 @@ Index inducing_of(const SparseArguments& a) {
 }
 
 void add_sparse_options(CLI::App& sub, SparseArguments& a) {
-  sub.add_option("--model", a.model,
-                 "exact, vfe, vfe(tight), fitc, pep(α), dtc, sor, pitc; auto: exact up to 2000 "
-                 "rows, else vfe")
+  sub.add_option(
+         "--model", a.model,
+         "exact, vfe, vfe(tight), fitc, pep(α), dtc, sor, pitc, cglb; auto: exact up to 2000 "
+         "rows, else vfe")
       ->capture_default_str();
   sub.add_option("--inducing", a.inducing, "Inducing inputs of a sparse model, or auto")
       ->capture_default_str();
@@ -62,10 +63,10 @@ std::optional<Approximation> approximation_of(const SparseArguments& a, Index ro
     if (!std::string(e.what()).starts_with("unknown approximation")) throw;
     throw Unsupported(fmt::format(
         "model '{}' is not offered by this version{}; it has: exact, auto, vfe (= sparse), "
-        "vfe(tight), fitc, pep(α), dtc, sor, pitc",
+        "vfe(tight), fitc, pep(α), dtc, sor, pitc, cglb",
         a.model,
         did_you_mean(a.model, {"exact", "auto", "vfe", "fitc", "dtc", "sor", "pitc", "pep(0.5)",
-                               "sparse", "vfe(tight)"})));
+                               "sparse", "vfe(tight)", "cglb"})));
   }
 }
 

@@ -32,7 +32,7 @@ struct Restored {
 SparseEvaluation cglb_bound(const SparseProblem& problem, const SparseValues& values,
                             Jitter& jitter, SweepGradient* gradient, Matrix* v) {
   Matrix solution;
-  improve_cglb(problem, values, solution, jitter, {100, 1e-4});
+  improve_cglb(problem, values, solution, jitter, {200, 1e-7});
   CglbEvaluation e = evaluate_cglb(problem, values, solution, jitter, gradient);
   e.sparse.value = e.lower;
   e.sparse.terms.fit = -e.lower - e.sparse.terms.complexity - e.sparse.terms.trace;
