@@ -60,6 +60,12 @@ Cost sparse_cost(const RowMatrix& Y, Index M) {
   return sparse_cost(static_cast<double>(Y.rows()), missing_patterns(Matrix(Y)).size(), M);
 }
 
+double cglb_flops(Index rows, Index dims, Index outputs) {
+  const auto n = static_cast<double>(rows);
+  return 20.0 * n * n *
+         (1.5 * static_cast<double>(dims) + 15.0 + 2.0 * static_cast<double>(outputs));
+}
+
 Cost streaming_cost(const RowSource& rows, Index M) {
   const auto n = static_cast<double>(rows.rows());
   Cost cost = sparse_cost(n, columns_by_pattern(rows).size(), M);

@@ -57,9 +57,10 @@ json start_from(const std::string& file, Parameters& parameters, const Common& c
 json forecast(const TrainingData& d, const FitArguments& a, bool exact, Index starts,
               const Common& common) {
   const Index N = d.count(), inducing = inducing_of(a.sparse), M = inducing ? inducing : 500;
-  const Cost cost = exact    ? exact_cost(d.Y, a.standard_errors == "yes")
-                    : d.file ? streaming_cost(*d.file, M)
-                             : sparse_cost(d.Y, M);
+  Cost cost = exact    ? exact_cost(d.Y, a.standard_errors == "yes")
+              : d.file ? streaming_cost(*d.file, M)
+                       : sparse_cost(d.Y, M);
+  if (a.sparse.model == "cglb") cost.flops += cglb_flops(N, d.X.cols(), d.Y.cols());
   require_memory(cost.bytes, N,
                  fmt::format("{} regression of {} rows", exact ? "exact" : "sparse", N), exact);
   if (cost.flops > 2e10 && a.training.max_iter > 0)

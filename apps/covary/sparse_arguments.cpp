@@ -47,6 +47,8 @@ void add_sparse_options(CLI::App& sub, SparseArguments& a) {
   sub.add_option("--route", a.route, "Of a sparse sweep: auto, fast, safe or stable")
       ->check(CLI::IsMember({"auto", "fast", "safe", "stable"}))
       ->capture_default_str();
+  sub.add_option("--warm-start", a.warm_start,
+                 "An approximation, as fitc, by which a sparse model is trained first");
   sub.add_option("--groups", a.groups, "Of PITC (0: about rows/inducing)")
       ->check(CLI::NonNegativeNumber);
 }
@@ -81,6 +83,7 @@ SparseRegressionOptions sparse_options(const SparseArguments& a, const Approxima
   out.selection = parse_selection(a.selection);
   out.route = parse_route(a.route);
   out.groups = a.groups;
+  if (!a.warm_start.empty()) out.warm_start = Approximation(a.warm_start);
   if (!a.inducing_file.empty()) out.Z = inputs.apply(read_table(a.inducing_file));
   out.scale_inputs = options.scale_inputs;
   out.scale_outputs = options.scale_outputs;

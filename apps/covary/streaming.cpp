@@ -38,6 +38,8 @@ std::string obstacle(const TrainingArguments& a, const SparseArguments& sparse) 
   const auto model = approximation_of(sparse, std::numeric_limits<Index>::max());
   if (!model) return "--model exact keeps all rows in memory";
   if (model->kind == Approximation::Kind::pitc) return "--model pitc groups the rows in memory";
+  if (model->kind == Approximation::Kind::cglb)
+    return "--model cglb compares every row with every other";
   if (!a.folds.empty()) return "--folds trains on parts of the rows, in memory";
   if (!a.noise.empty()) return "--noise is read into memory with the rows";
   if (format_of(a.train) == Format::other)

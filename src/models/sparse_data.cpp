@@ -49,6 +49,10 @@ SparseRegression::SparseRegression(std::shared_ptr<FileRows> rows, SparseRegress
     throw Unsupported(
         "pitc puts the rows in order by clusters and needs them in memory; of rows in a file fit "
         "vfe, vfe(tight), fitc, pep(α), dtc or sor");
+  if (options_.approximation.kind == Approximation::Kind::cglb)
+    throw Unsupported(
+        "cglb compares every row with every other and needs them in memory; of rows in a file fit "
+        "vfe, vfe(tight), fitc, pep(α), dtc or sor");
   take(scaled_data(*rows, options_.scale_inputs, options_.scale_outputs, rows_to_keep(options_),
                    options_.seed));
   if (X_.rows() < rows->rows())

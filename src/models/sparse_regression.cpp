@@ -10,21 +10,11 @@
 #include "covary/inference/cglb.hpp"
 #include "covary/inference/pitc.hpp"
 #include "covary/inference/sparse_posterior.hpp"
+#include "models/restored.hpp"
 #include "models/row_summaries.hpp"
 
 namespace covary {
 namespace {
-
-// Gives a value back what it was.
-template <class T>
-struct Restored {
-  explicit Restored(T& v) : value(v), before(v) {}
-  ~Restored() { value = before; }
-  Restored(const Restored&) = delete;
-  Restored& operator=(const Restored&) = delete;
-  T& value;
-  T before;
-};
 
 // The bound of CGLB at a v that conjugate gradients find from zero, so that it is a function of the
 // parameters alone; `v` gets that v.
@@ -52,6 +42,13 @@ void SparseRegressionOptions::check() const {
   if (subset < 0 || sample < 0 || starts < 1 || groups < 0 || most_inducing < 1)
     throw InputError(
         "subset, sample and groups must not be negative; starts and most_inducing at least 1");
+  if (warm_start) {
+    const auto pitc = Approximation::Kind::pitc;
+    if (warm_start->kind == pitc || approximation.kind == pitc)
+      throw InputError("pitc groups its rows: it neither gives nor takes a warm start");
+    if (inducing == 0 && Z.size() == 0)
+      throw InputError("a warm start needs a given number of inducing inputs");
+  }
   if (!(bracket > 0.0)) throw InputError(fmt::format("bracket must be positive, got {}", bracket));
   training.check();
 }
@@ -146,7 +143,7 @@ RegressionFit SparseRegression::fit() {
     if (automatic)
       best = resumed ? finish_growing(given, "resumed", jitter) : grow(jitter);
     else
-      best = train_once(jitter);
+      best = options_.warm_start && !resumed ? train_warm(jitter) : train_once(jitter);
   }
 
   if (options_.training.max_iterations > 0 && late()) {

@@ -10,6 +10,7 @@
 #include "covary/error.hpp"
 #include "covary/models/sparse_regression.hpp"
 #include "covary/random/random.hpp"
+#include "models/restored.hpp"
 #include "models/row_summaries.hpp"
 
 namespace covary {
@@ -120,6 +121,21 @@ Minimum SparseRegression::train_once(Jitter& jitter) {
     }
     jitter = Jitter{options_.jitter};
   }
+  return train(options_.training, jitter, true);
+}
+
+// By another approximation first. FITC finds structure that VFE, which pays for what M inducing
+// inputs cannot resolve, would take for noise.
+Minimum SparseRegression::train_warm(Jitter& jitter) {
+  {
+    const Restored own(options_.approximation);
+    const Restored after(options_.after_iteration);  // this part has no state to resume from
+    options_.approximation = *options_.warm_start;
+    options_.after_iteration = nullptr;
+    say(fmt::format("warm start: trained by {} first", options_.approximation.print()));
+    train_once(jitter);
+  }
+  jitter = Jitter{options_.jitter};
   return train(options_.training, jitter, true);
 }
 

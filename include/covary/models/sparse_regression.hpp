@@ -31,6 +31,8 @@ struct SparseRegressionOptions {
   Index subset = 2048;
   Index starts = 3;
   Index groups = 0;  // of PITC; 0: about N/M
+  // Trained first by this approximation, from whose optimum the own one goes on.
+  std::optional<Approximation> warm_start = {};
   // Of rows in a file: how many are kept in memory, to choose Z and to start from; 0: the larger of
   // 20 000 and 40 for each inducing input.
   Index sample = 0;
@@ -109,6 +111,7 @@ class SparseRegression {
   Minimum train(const LbfgsOptions& training, Jitter& jitter, bool keep_state);
   void start_from_subset();
   Minimum train_once(Jitter& jitter);
+  Minimum train_warm(Jitter& jitter);
   Minimum grow(Jitter& jitter);
   Minimum finish_growing(const Parameters& given, const std::string& reason, Jitter& jitter);
   LbfgsOptions brief_training() const;
