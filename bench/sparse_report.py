@@ -113,7 +113,7 @@ def sparse_section(results):
         f"The bound or evidence with the gradient in all parameters and inducing inputs, {threads} threads, hot, at"
         " parameters that change\nbetween runs. The *limit* of a route is its bare BLAS calls by threaded OpenBLAS on the"
         " whole M×N array: `dsyrk` + `dgemm` (fast),\n`dtrsm` + `dsyrk` + `dgemm` (safe). Ours and the limits take turns;"
-        " ratios are medians over the rounds. ρ says which route our default\ntakes: fast up to 1e-6, safe up to 1e-2."
+        " ratios are medians over the rounds. ρ says which route our default\ntakes: fast up to 1e-8, safe up to 1e-2."
         " Memory of ours is added to the data and the process, that of peers is all of the process.\nPeers evaluate"
         " VFE, run afterwards and predict in batches of 20000 rows.", "",
         "\n\n".join([*objective_tables(s, sizes), prediction_table(s), large_table(s)]),

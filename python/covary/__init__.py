@@ -35,6 +35,7 @@ from ._core import (
     Summary,
     Unsupported,
     __version__,
+    fit_file,
     load,
     set_threads,
     threads,
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CovaryError", "ExpressionError", "FileError", "Fit", "GPRegressor", "InputError", "Interrupted",
     "Kernel", "Mean", "NumericalError", "Parameters", "Regression", "SparseGPRegressor", "SparseRegression",
-    "Summary", "Unsupported", "__version__", "load", "plot", "set_threads", "threads",
+    "Summary", "Unsupported", "__version__", "fit_file", "load", "plot", "set_threads", "threads",
 ]
 
 

@@ -12,5 +12,6 @@ void bind_summary(nanobind::module_& m);
 void bind_fit(nanobind::module_& m);
 void bind_regression(nanobind::module_& m);
 void bind_sparse_regression(nanobind::module_& m);
+void bind_fit_file(nanobind::module_& m);
 
 }  // namespace covary::python

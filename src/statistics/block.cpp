@@ -25,6 +25,29 @@ void BlockValues::load(const SweepContext& c, const DataBlock& block) {
   }
 }
 
+std::vector<WeightedStatistics> unpack(const Vector& sums, Index M,
+                                       const std::vector<std::vector<Index>>& columns) {
+  std::vector<WeightedStatistics> out;
+  const double* at = sums.data();
+  for (const auto& cols : columns) {
+    const auto P = static_cast<Index>(cols.size());
+    const double* x = at + M * M + M * P;
+    WeightedStatistics s;
+    s.columns = cols;
+    s.C = Eigen::Map<const Matrix>(at, M, M);
+    s.beta = Eigen::Map<const Matrix>(at + M * M, M, P);
+    s.rows = x[0];
+    s.rr = x[1];
+    s.log_w = x[2];
+    s.term = x[3];
+    s.trace = x[4];
+    s.ratio = x[5];
+    out.push_back(std::move(s));
+    at += LaneSums::size(M, cols);
+  }
+  return out;
+}
+
 void scale_columns(MatrixOut A, ConstVector f) {
   for (Index j = 0; j < A.cols(); ++j) A.col(j) *= f(j);
 }

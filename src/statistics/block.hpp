@@ -19,6 +19,22 @@ struct BlockValues {
   Index n = 0;
 };
 
+// A lane's sums for one group of columns: C (M×M), beta (M×P), then the scalars of
+// WeightedStatistics in their order.
+struct LaneSums {
+  static constexpr Index scalars = 6;
+  static Index size(Index M, const std::vector<Index>& columns) {
+    return M * M + M * static_cast<Index>(columns.size()) + scalars;
+  }
+  LaneSums(double* at, Index M, Index P)
+      : C(at, M, M), beta(at + M * M, M, P), x(at + M * M + M * P) {}
+  Eigen::Map<Matrix> C, beta;
+  double* x;  // rows, rr, log_w, term, trace, ratio
+};
+// The statistics of every group, from their sums end to end.
+std::vector<WeightedStatistics> unpack(const Vector& sums, Index M,
+                                       const std::vector<std::vector<Index>>& columns);
+
 // Columns of A times the entries of f.
 void scale_columns(MatrixOut A, ConstVector f);
 

@@ -76,13 +76,9 @@ std::vector<WeightedStatistics> group_statistics(const SweepContext& c,
                                                  const std::vector<Index>& starts,
                                                  const Sweep& sweep,
                                                  const std::vector<std::vector<Index>>& columns) {
-  constexpr Index scalars = 5;
   const Index M = c.features->size(), N = sweep.rows().rows();
-  const auto size_of = [&](const std::vector<Index>& cols) {
-    return M * M + M * static_cast<Index>(cols.size()) + scalars;
-  };
   Index size = 0;
-  for (const auto& cols : columns) size += size_of(cols);
+  for (const auto& cols : columns) size += LaneSums::size(M, cols);
 
   const Vector sums = sweep.sum(size, [&]() -> Sweep::Body {
     auto v = std::make_shared<BlockValues>(c, sweep);
@@ -97,46 +93,27 @@ std::vector<WeightedStatistics> group_statistics(const SweepContext& c,
         const Matrix D = residual_block(c, group.x, A, s);
         double* at = sum;
         for (const auto& cols : columns) {
-          const auto P = static_cast<Index>(cols.size());
-          Eigen::Map<Matrix> C(at, M, M), beta(at + M * M, M, P);
-          double* x = at + M * M + M * P;
+          LaneSums to(at, M, static_cast<Index>(cols.size()));
           SeenGroup seen(A, v->r.middleRows(group.at, n), D, cols, group.x.first);
           solve_lower_right(seen.LD, seen.A, Op::transpose);
           solve_lower(seen.LD, seen.r);
-          syrk(1.0, seen.A, Op::none, 1.0, C);
-          gemm(1.0, seen.A, Op::none, seen.r, Op::none, 1.0, beta);
-          x[0] += static_cast<double>(n - static_cast<Index>(seen.missing.size()));
-          x[1] += seen.r.squaredNorm();
-          x[2] -= log_determinant_of_factor(seen.LD);
+          syrk(1.0, seen.A, Op::none, 1.0, to.C);
+          gemm(1.0, seen.A, Op::none, seen.r, Op::none, 1.0, to.beta);
+          to.x[0] += static_cast<double>(n - static_cast<Index>(seen.missing.size()));
+          to.x[1] += seen.r.squaredNorm();
+          to.x[2] -= log_determinant_of_factor(seen.LD);
           for (Index i = 0; i < n; ++i) {
             if (std::binary_search(seen.missing.begin(), seen.missing.end(), i)) continue;
-            x[3] += D(i, i) - s(i);
-            x[4] += (D(i, i) - s(i)) / s(i);
+            to.x[4] += D(i, i) - s(i);
+            to.x[5] += (D(i, i) - s(i)) / s(i);
           }
-          at += size_of(cols);
+          at += LaneSums::size(M, cols);
         }
       });
     };
   });
 
-  std::vector<WeightedStatistics> out;
-  const double* at = sums.data();
-  for (const auto& cols : columns) {
-    const auto P = static_cast<Index>(cols.size());
-    const double* x = at + M * M + M * P;
-    WeightedStatistics s;
-    s.columns = cols;
-    s.C = Eigen::Map<const Matrix>(at, M, M);
-    s.beta = Eigen::Map<const Matrix>(at + M * M, M, P);
-    s.rows = x[0];
-    s.rr = x[1];
-    s.log_w = x[2];
-    s.trace = x[3];
-    s.ratio = x[4];
-    out.push_back(std::move(s));
-    at += size_of(cols);
-  }
-  return out;
+  return unpack(sums, M, columns);
 }
 
 }  // namespace covary

@@ -63,6 +63,7 @@ void weighted_adjoint(const SweepContext& c, const RowRule& rule, const Sweep& s
         const auto& cols = *sides[g].columns;
         const auto Pg = static_cast<Index>(cols.size());
         const double p = static_cast<double>(Pg);
+        const bool few = Pg <= 4;
         if (g > 0) scratch->resize(M, n);
         Eigen::Ref<Matrix> QA = g > 0 ? Eigen::Ref<Matrix>(*scratch) : Eigen::Ref<Matrix>(bar);
         gemm(1.0, sides[g].Q, Op::none, A, Op::none, 0.0, QA);
@@ -84,7 +85,8 @@ void weighted_adjoint(const SweepContext& c, const RowRule& rule, const Sweep& s
             r_bar(i, col) = weight(i) * (fit(i, j) - r);
           }
           const double quadratic = QA.col(i).dot(A.col(i));
-          QA.col(i) *= weight(i);
+          QA.col(i) *= weight(i);  // and while it is in the cache the term of the fit
+          for (Index j = 0; few && j < Pg; ++j) QA.col(i) += wr(i, j) * sides[g].h.col(j);
           if (!seen) continue;
           const double w_bar = 0.5 * quadratic + rf + 0.5 * p / row.w - 0.5 * rr;
           if (proportional) {  // q_n has cancelled between w_bar and the trace term
@@ -95,7 +97,7 @@ void weighted_adjoint(const SweepContext& c, const RowRule& rule, const Sweep& s
             d_bar(i) += w_bar * row.w_d + p * row.e_d;
           }
         }
-        gemm(1.0, sides[g].h, Op::none, wr, Op::transpose, 1.0, QA);
+        if (!few) gemm(1.0, sides[g].h, Op::none, wr, Op::transpose, 1.0, QA);
         if (g > 0) bar += *scratch;
       }
       double* at = sum + T + Z;

@@ -3,32 +3,21 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "covary/inference/sparse_posterior.hpp"
 #include "covary/inference/upper_bound.hpp"
 #include "inference/sparse_problem.hpp"
+#include "support/json_arrays.hpp"
 
 namespace covary {
 namespace {
 
 using nlohmann::json;
 using testing::BuiltProblem;
+using testing::rows_of;
 using testing::SparseCase;
-
-RowMatrix rows_of(const json& j) {
-  RowMatrix out(static_cast<Index>(j.size()), static_cast<Index>(j[0].size()));
-  for (Index i = 0; i < out.rows(); ++i)
-    for (Index d = 0; d < out.cols(); ++d)
-      out(i, d) = j[static_cast<std::size_t>(i)][static_cast<std::size_t>(d)];
-  return out;
-}
-Vector vector_of(const json& j) {
-  if (j.is_number()) return Vector::Constant(1, j.get<double>());
-  const auto v = j.get<std::vector<double>>();
-  return Eigen::Map<const Vector>(v.data(), static_cast<Index>(v.size()));
-}
+using testing::vector_of;
 
 SparseCase case_of(const json& c, const json& data) {
   const RowMatrix X = rows_of(data.at("X")), Z = rows_of(data.at("Z"));

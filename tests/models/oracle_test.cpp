@@ -3,28 +3,17 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "covary/inference/posterior.hpp"
 #include "covary/models/regression.hpp"
+#include "support/json_arrays.hpp"
 
 namespace covary {
 namespace {
 
 using nlohmann::json;
-
-RowMatrix rows_of(const json& j) {
-  RowMatrix out(static_cast<Index>(j.size()), static_cast<Index>(j[0].size()));
-  for (Index i = 0; i < out.rows(); ++i)
-    for (Index d = 0; d < out.cols(); ++d)
-      out(i, d) = j[static_cast<std::size_t>(i)][static_cast<std::size_t>(d)];
-  return out;
-}
-Vector vector_of(const json& j) {
-  if (j.is_number()) return Vector::Constant(1, j.get<double>());
-  const auto v = j.get<std::vector<double>>();
-  return Eigen::Map<const Vector>(v.data(), static_cast<Index>(v.size()));
-}
+using testing::rows_of;
+using testing::vector_of;
 
 TEST(Oracles, ExactRegressionAgreesWithPeers) {
   std::ifstream file(COVARY_TEST_DIR "/oracles/exact.json");
