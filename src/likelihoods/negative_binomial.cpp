@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "covary/likelihoods/formula.hpp"
+#include "likelihoods/log_gamma_ratio.hpp"
 #include "likelihoods/support.hpp"
 
 namespace covary {
@@ -35,7 +36,7 @@ class NegativeBinomial final : public JetLikelihood<NegativeBinomial> {
   auto row(double y, double aux, const P* theta) const {
     using std::log;
     const P k = theta[0], shift = std::log(aux) - log(k), power = y + k;
-    const P constant = log_gamma(power) - log_gamma(k) - log_gamma(y + 1.0);
+    const P constant = log_gamma_ratio(k, y) - log_gamma(y + 1.0);
     return [=](const Jet<P>& f) {
       const Jet<P> g = f + shift;
       return y * g - power * softplus(g) + constant;

@@ -120,15 +120,18 @@ struct Sums {
   double f2 = 0.0;   // Σ w (f − m)²
 };
 
+// Nodes z = f − m, even in z or in u with f = location + width·sinh u. Differences from m are
+// primary: next to a mean of order one a narrow Gaussian would lose its figures.
 struct Grid {
-  double begin, step, location, width, top;
+  double begin, step, m, location, width;
   bool mapped;
 
-  void nodes(double first, double stride, Index count, double* f, double* jacobian) const {
+  void nodes(double first, double stride, Index count, double* f, double* z, double* slope) const {
     for (Index i = 0; i < count; ++i) {
       const double u = begin + step * (first + stride * static_cast<double>(i));
-      f[i] = mapped ? location + width * std::sinh(u) : u;
-      jacobian[i] = mapped ? width * std::cosh(u) : 1.0;
+      f[i] = mapped ? location + width * std::sinh(u) : m + u;
+      z[i] = mapped ? f[i] - m : u;
+      slope[i] = mapped ? width * std::cosh(u) : 1.0;
     }
   }
 };
@@ -162,33 +165,33 @@ Tilted tilted_quadrature(const LogDensity& density, double alpha, double m, doub
     right = std::max(right, g.edge(modes[i], top - negligible, 1.0));
   }
 
-  Grid grid{left, 0.0, s.location, s.width, top, false};
-  double end = right;
+  Grid grid{left - m, 0.0, m, s.location, s.width, false};
+  double end = right - m;
   if (s.location > left && s.location < right && s.width < (right - left) / 32.0) {
     grid.mapped = true;
     grid.begin = std::asinh((left - s.location) / s.width);
     end = std::asinh((right - s.location) / s.width);
   }
   constexpr Index chunk = GaussianRule::chunk;
-  std::array<double, chunk> f, jacobian;
+  std::array<double, chunk> f, z, jacobian;
   std::array<Taylor, chunk> t;
   const auto add = [&](Sums& sums, double first, double stride, Index n) {
     for (Index i = 0; i < n; i += chunk) {
       const Index some = std::min(chunk, n - i);
-      grid.nodes(first + stride * static_cast<double>(i), stride, some, f.data(), jacobian.data());
+      grid.nodes(first + stride * static_cast<double>(i), stride, some, f.data(), z.data(),
+                 jacobian.data());
       density(some, f.data(), t.data());
       for (Index j = 0; j < some; ++j) {
         const auto k = static_cast<std::size_t>(j);
-        const double z = f[k] - m;
-        const double w = std::exp(alpha * t[k].value - 0.5 * z * z / v - top) * jacobian[k];
+        const double w = std::exp(alpha * t[k].value - 0.5 * z[k] * z[k] / v - top) * jacobian[k];
         if (!(w > 0.0)) continue;  // also where ℓ overflowed to −∞ or beyond
         const double slope = alpha * t[k].first;
         sums.z += w;
         sums.g1 += w * slope;
         sums.g2 += w * alpha * t[k].second;
         sums.g11 += w * slope * slope;
-        sums.f1 += w * z;
-        sums.f2 += w * z * z;
+        sums.f1 += w * z[k];
+        sums.f2 += w * z[k] * z[k];
       }
     }
   };
@@ -231,13 +234,13 @@ Tilted tilted_quadrature(const LogDensity& density, double alpha, double m, doub
     std::array<double, chunk> w;
     for (Index i = 0; i <= n; i += chunk) {
       const Index some = std::min(chunk, n + 1 - i);
-      grid.nodes(static_cast<double>(i), 1.0, some, f.data(), jacobian.data());
+      grid.nodes(static_cast<double>(i), 1.0, some, f.data(), z.data(), jacobian.data());
       density(some, f.data(), t.data());
       Index kept = 0;
       for (Index j = 0; j < some; ++j) {
         const auto k = static_cast<std::size_t>(j), to = static_cast<std::size_t>(kept);
-        const double z = f[k] - m;
-        const double weight = std::exp(alpha * t[k].value - 0.5 * z * z / v - top) * jacobian[k];
+        const double weight =
+            std::exp(alpha * t[k].value - 0.5 * z[k] * z[k] / v - top) * jacobian[k];
         if (!(weight > 0.0)) continue;
         f[to] = f[k];
         w[to] = weight / sums.z;

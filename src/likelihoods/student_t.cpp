@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "covary/likelihoods/formula.hpp"
+#include "likelihoods/log_gamma_ratio.hpp"
 #include "likelihoods/support.hpp"
 
 namespace covary {
@@ -37,7 +38,7 @@ class StudentT final : public JetLikelihood<StudentT> {
     using std::log;
     const P scale = theta[0], nu = theta[1], power = 0.5 * (nu + 1.0);
     const P constant =
-        log_gamma(power) - log_gamma(0.5 * nu) - 0.5 * log(nu * std::numbers::pi) - log(scale);
+        log_gamma_ratio(P(0.5 * nu), 0.5) - 0.5 * log(nu * std::numbers::pi) - log(scale);
     const P factor = 1.0 / (scale * scale * nu);
     return [=](const Jet<P>& f) {
       const Jet<P> z = y - f;

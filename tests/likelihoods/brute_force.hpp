@@ -12,7 +12,7 @@ namespace covary::testing {
 struct FineGrid {
   std::vector<double> f, log_weight;  // log N(f; m, v)·h
 };
-inline FineGrid fine_grid(double m, double v, double reach = 22.0, int n = 60000) {
+inline FineGrid fine_grid(double m, double v, double reach = 22.0, int n = 20000) {
   FineGrid out;
   const double sd = std::sqrt(v), h = 2.0 * reach / n;
   for (int i = 0; i <= n; ++i) {

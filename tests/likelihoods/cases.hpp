@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct Case {
   Support support;
   std::vector<double> aux = {};
 };
+inline void PrintTo(const Case& c, std::ostream* out) { *out << c.expression; }
 
 inline const std::vector<Case>& one_latent_cases() {
   static const std::vector<Case> cases{
