@@ -50,14 +50,11 @@ Slopes sigmoid(double x) {
   const Slopes g = softplus(x);
   return {g[1], g[2], g[3], g[4], g[3] * (1.0 - 12.0 * g[2])};
 }
-Slopes log_gamma(double x) {
-  return {covary::log_gamma(x), polygamma(0, x), polygamma(1, x), polygamma(2, x), polygamma(3, x)};
-}
+Slopes log_gamma(double x) { return log_gamma_derivatives(x); }
 Slopes normal_log_cdf(double x) {
-  const auto [r, h] = normal_tail(x);
+  const auto [log_cdf, r, h] = normal_tail(x);
   const double third = h * h + r * h - 1.0, dh = 1.0 - r * h;
-  return {covary::normal_log_cdf(x), r, -r * h, r * third,
-          r * (-h * third + 2.0 * h * dh - r * h * h + r * dh)};
+  return {log_cdf, r, -r * h, r * third, r * (-h * third + 2.0 * h * dh - r * h * h + r * dh)};
 }
 Slopes log_one_minus_exp(double x) {
   const double q = 1.0 / std::expm1(x), v = q * (1.0 + q);

@@ -15,9 +15,10 @@ class Bernoulli final : public JetLikelihood<Bernoulli<link>> {
   std::string print() const override { return call("bernoulli", {covary::print(link)}); }
   Index classes() const override { return 2; }
   std::string complaint(double y, double) const override { return not_a_label(y, 2); }
-  // σ has its poles at ±iπ; the first zeros of Φ are at −1.92 ± 2.82i.
+  // σ has its poles at ±iπ; the first zeros of Φ are at 1.92 ± 2.82i.
   Singularity singularity(const Datum&) const override {
-    return {0.0, link == Link::logit ? std::numbers::pi : 2.8};
+    if (link == Link::logit) return {0.0, std::numbers::pi};
+    return {0.0, 2.8, 1.92};
   }
   Moments conditional(const Datum&, double f) const override {
     const double p = link == Link::logit ? sigmoid(f) : normal_cdf(f);
@@ -54,8 +55,8 @@ class Bernoulli final : public JetLikelihood<Bernoulli<link>> {
                 double* theta_bar) const override {
     if (link == Link::logit || alpha != 1.0) return OneLatent::tilted(d, alpha, m, v, theta_bar);
     const double s = d.y > 0.5 ? 1.0 : -1.0, root = std::sqrt(1.0 + v), z = s * m / root;
-    const auto [r, h] = normal_tail(z);
-    return {normal_log_cdf(z), s * r / root, -r * h / (1.0 + v)};
+    const auto [log_cdf, r, h] = normal_tail(z);
+    return {log_cdf, s * r / root, -r * h / (1.0 + v)};
   }
 };
 

@@ -28,8 +28,10 @@ class Beta final : public JetLikelihood<Beta> {
         "(y·(n − 1) + 0.5)/n",
         y);
   }
-  // Γ(φσ(f)) has its poles where σ(f) ≤ 0: on |Im f| = π.
-  Singularity singularity(const Datum&) const override { return {0.0, std::numbers::pi}; }
+  // Γ(φσ(f)) has its poles where σ(f) = −j/φ: at log(j/(φ + j)) ± iπ.
+  Singularity singularity(const Datum& d) const override {
+    return {0.0, std::numbers::pi, std::log1p(d.theta[0])};
+  }
   Moments conditional(const Datum& d, double f) const override {
     const double p = sigmoid(f);
     return {p, p * sigmoid(-f) / (1.0 + d.theta[0])};

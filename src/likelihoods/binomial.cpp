@@ -31,7 +31,8 @@ class Binomial final : public JetLikelihood<Binomial<link>> {
     return {};
   }
   Singularity singularity(const Datum&) const override {
-    return {0.0, link == Link::logit ? std::numbers::pi : 2.8};
+    if (link == Link::logit) return {0.0, std::numbers::pi};
+    return {0.0, 2.8, 1.92};
   }
   Moments conditional(const Datum& d, double f) const override {
     const double p = link == Link::logit ? sigmoid(f) : normal_cdf(f);

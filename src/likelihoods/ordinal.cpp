@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <limits>
 
 #include "covary/error.hpp"
 #include "covary/likelihoods/formula.hpp"
@@ -40,8 +39,11 @@ class Ordinal final : public JetLikelihood<Ordinal> {
     out.add({path + ".thresholds", b, Transform::ordered(), classes_ - 1, 1});
   }
   std::string complaint(double y, double) const override { return not_a_label(y, classes_); }
-  Singularity singularity(const Datum&) const override {
-    return {std::numeric_limits<double>::quiet_NaN(), 2.0};
+  // Each threshold brings the zeros of Φ, 1.92 to its sides; an interval those of a difference,
+  // which are further from the axis the narrower it is.
+  Singularity singularity(const Datum& d) const override {
+    const double first = d.theta[0], last = d.theta[classes_ - 2];
+    return {0.5 * (first + last), 2.0, 0.5 * (last - first) + 1.92};
   }
   Moments conditional(const Datum& d, double f) const override {
     return label_moments(d.theta, f, 1.0);

@@ -23,7 +23,8 @@ GaussianRule::GaussianRule(double m, double v, const Singularity& s)
   // deviations off the axis, above a point δ of them away, adds exp(−2πr/h + r²/2 − δ²/2).
   const double r = s.width / sd_;
   const bool placed = !std::isnan(s.location);
-  const double delta = placed ? (s.location - m) / sd_ : 0.0;
+  const double away = (s.location - m) / sd_;
+  const double delta = placed ? std::max(0.0, std::abs(away) - s.spread / sd_) : 0.0;
   double h = 0.7;
   if (r < 4.0) {
     const double needed = digits + 0.5 * (r * r - delta * delta);
@@ -34,11 +35,11 @@ GaussianRule::GaussianRule(double m, double v, const Singularity& s)
   begin_ = -plain * h;
   step_ = h;
   n_ = 2 * static_cast<Index>(plain) + 1;
-  if (!placed || r > 1.0) return;
-  // In u the singularities are π/2 off the axis, and on the line π/6 off it the Gaussian is at most
-  // exp(δ²/4).
-  const double hu = 2.0 * pi * (pi / 6.0) / (digits + 0.25 * delta * delta);
-  const double first = std::asinh((-reach - delta) / r), last = std::asinh((reach - delta) / r);
+  if (!placed || r > 1.0 || s.spread > s.width) return;
+  // In u the singularities are at least 0.66 off the axis, and on the line π/6 = 0.52 off it the
+  // Gaussian is at most exp(δ²/4).
+  const double hu = 2.0 * pi * (pi / 6.0) / (digits + 0.25 * away * away);
+  const double first = std::asinh((-reach - away) / r), last = std::asinh((reach - away) / r);
   const double count = std::ceil((last - first) / hu) + 1.0;
   if (count >= static_cast<double>(n_)) return;
   mapped_ = true;
@@ -86,7 +87,8 @@ class Integrand {
     Taylor g = at(f);
     for (int i = 0; i < 200 && !(std::isfinite(g.value) && std::isfinite(g.first)); ++i)
       g = at(f = 0.5 * f);  // exp(f) overflowed: towards zero
-    for (int i = 0; i < 200; ++i) {
+    // exp(f) far out on its steep side is left by unit steps
+    for (int i = 0; i < 1000; ++i) {
       const double curvature = g.second < 0.0 ? -g.second : 1.0 / v_;
       double step = g.first / curvature;
       if (!std::isfinite(step) || std::abs(step) <= 1e-4 / std::sqrt(curvature)) break;

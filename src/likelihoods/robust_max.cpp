@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "covary/error.hpp"
 #include "covary/linalg/special.hpp"
@@ -14,24 +13,17 @@
 namespace covary {
 namespace {
 
-// Memory of a thread that stays: no allocation for a row.
-double* scratch(Index n) {
-  thread_local std::vector<double> memory;
-  if (memory.size() < static_cast<std::size_t>(n)) memory.resize(static_cast<std::size_t>(n));
-  return memory.data();
-}
-
 // P(f_y is the largest), and its derivatives where not null.
 double largest(Index K, Index y, const double* m, const double* v, double* m_bar, double* v_bar) {
   constexpr double reach = 8.5, one_over_sqrt_two_pi = 0.39894228040143267794;
-  constexpr double smallest = 1e-12;  // of the variances: a point would be a step function
-  double* before = scratch(3 * K);    // Π of Φ_j, j < k
-  double *cdf = before + K, *z = cdf + K;
-  const auto sd = [&](Index k) { return std::sqrt(std::max(v[k], smallest)); };
-  const double s = sd(y);
+  constexpr double smallest = 1e-12;       // of the variances: a point would be a step function
+  double* before = thread_scratch(4 * K);  // Π of Φ_j, j < k
+  double *cdf = before + K, *z = cdf + K, *sd = z + K;
+  for (Index k = 0; k < K; ++k) sd[k] = std::sqrt(std::max(v[k], smallest));
+  const double s = sd[y];
   // Off the axis Φ grows as a Gaussian does: what counts is the sum of the precisions.
   double precision = 0.0;
-  for (Index k = 0; k < K; ++k) precision += 1.0 / std::max(v[k], smallest);
+  for (Index k = 0; k < K; ++k) precision += 1.0 / (sd[k] * sd[k]);
   const double h = std::max(0.7 / (s * std::sqrt(precision)), reach / 5000.0);
   const auto half = static_cast<Index>(std::ceil(reach / h));
   if (m_bar) {
@@ -45,7 +37,7 @@ double largest(Index K, Index y, const double* m, const double* v, double* m_bar
     double product = w;
     for (Index k = 0; k < K; ++k) {
       before[k] = product;
-      z[k] = (f - m[k]) / sd(k);
+      z[k] = (f - m[k]) / sd[k];
       cdf[k] = k == y ? 1.0 : normal_cdf(z[k]);
       product *= cdf[k];
     }
@@ -57,9 +49,9 @@ double largest(Index K, Index y, const double* m, const double* v, double* m_bar
     double after = 1.0;
     for (Index k = K - 1; k >= 0; --k) {
       if (k == y) continue;
-      const double slope = before[k] * after * normal_pdf(z[k]) / sd(k);
+      const double slope = before[k] * after * normal_pdf(z[k]) / sd[k];
       m_bar[k] -= slope;
-      v_bar[k] -= 0.5 * slope * z[k] / sd(k);
+      v_bar[k] -= 0.5 * slope * z[k] / sd[k];
       after *= cdf[k];
     }
   }

@@ -22,12 +22,6 @@ constexpr double gumbel_step = 0.35;  // exp(−exp(−x)) is bounded for |Im x|
 constexpr double one_over_sqrt_two_pi = 0.39894228040143267794;
 constexpr double euler = 0.57721566490153286061;
 
-double* scratch(Index n) {
-  thread_local std::vector<double> memory;
-  if (memory.size() < static_cast<std::size_t>(n)) memory.resize(static_cast<std::size_t>(n));
-  return memory.data();
-}
-
 Index half_nodes(double sd) {
   return static_cast<Index>(std::ceil(std::max(reach / 0.7, reach * sd / gumbel_step)));
 }
@@ -38,10 +32,12 @@ double log_sum_exp(Index K, const double* m, const double* v, double* m_bar, dou
   // The inner rule of each class: weights w and e^{sd·t}.
   Index total = 0, widest = 0;
   double low = -std::numeric_limits<double>::infinity(), high = low, precision = 0.0;
+  double spread = 0.0;
   const auto sd = [&](Index k) { return std::sqrt(std::max(v[k], 0.0)); };
   for (Index k = 0; k < K; ++k) {
     const Index n = 2 * half_nodes(sd(k)) + 1;
     total += n;
+    spread = std::max(spread, sd(k));
     widest = std::max(widest, n);
     low = std::max(low, m[k] - reach * sd(k));
     high = std::max(high, m[k] + reach * sd(k));
@@ -49,7 +45,7 @@ double log_sum_exp(Index K, const double* m, const double* v, double* m_bar, dou
   }
   low -= 3.8;                                       // exp(−e^3.8) = 4e-20
   high += 37.0 + std::log(static_cast<double>(K));  // K·e^−x of the upper tail
-  double* weight = scratch(2 * total + 2 * widest + 4 * K);
+  double* weight = thread_scratch(2 * total + 2 * widest + 4 * K);
   double* factor = weight + total;
   double *z = factor + total, *e = z + widest;
   double *F = e + widest, *F1 = F + K, *F2 = F1 + K, *before = F2 + K;
@@ -62,7 +58,9 @@ double log_sum_exp(Index K, const double* m, const double* v, double* m_bar, dou
       factor[at] = sd(k) * t;
     }
   }
-  vector_exp(factor, factor, total);
+  // e^{sd·t} once for all x, unless it would overflow: then e^{m − x + sd·t} at each.
+  const bool wide = spread * reach > 600.0;
+  if (!wide) vector_exp(factor, factor, total);
   // Wide Gaussians smooth the F_k, and the outer step may follow them.
   const double h = std::max(gumbel_step, 0.7 / std::sqrt(precision));
   const auto steps = static_cast<Index>(std::ceil((high - low) / h));
@@ -75,8 +73,13 @@ double log_sum_exp(Index K, const double* m, const double* v, double* m_bar, dou
     double product = h;
     for (Index k = 0, at = 0; k < K; ++k) {
       const Index n = 2 * half_nodes(sd(k)) + 1;
-      const double a = std::exp(m[k] - x);
-      for (Index i = 0; i < n; ++i) z[i] = a * factor[at + i];
+      if (wide) {
+        for (Index i = 0; i < n; ++i) z[i] = std::min(m[k] - x + factor[at + i], 700.0);
+        vector_exp(z, z, n);
+      } else {
+        const double a = std::exp(m[k] - x);
+        for (Index i = 0; i < n; ++i) z[i] = a * factor[at + i];
+      }
       vector_exp(z, e, n, -1.0);
       double f0 = 0.0, f1 = 0.0, f2 = 0.0;
       for (Index i = 0; i < n; ++i) {

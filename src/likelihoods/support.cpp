@@ -9,6 +9,12 @@
 
 namespace covary {
 
+double* thread_scratch(Index n) {
+  thread_local std::vector<double> memory;
+  if (memory.size() < static_cast<std::size_t>(n)) memory.resize(static_cast<std::size_t>(n));
+  return memory.data();
+}
+
 void declare_positive(Parameters& out, const std::string& path, const Given& given,
                       double fallback) {
   const double start = given.value_or(fallback);

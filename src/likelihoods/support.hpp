@@ -10,6 +10,10 @@ namespace covary {
 
 constexpr double log_two_pi = 1.8378770664093454836;
 
+// At least n doubles of the calling thread's own, kept between calls and overwritten by the next:
+// what is done for a row allocates nothing.
+double* thread_scratch(Index n);
+
 // Declares a positive parameter with the start that was given, or the fallback.
 void declare_positive(Parameters& out, const std::string& path, const Given& given,
                       double fallback);

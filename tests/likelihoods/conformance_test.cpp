@@ -8,6 +8,7 @@
 #include "cases.hpp"
 #include "covary/error.hpp"
 #include "covary/linalg/parallel.hpp"
+#include "covary/random/random.hpp"
 #include "support/gradient_check.hpp"
 
 namespace covary {
@@ -104,6 +105,22 @@ TEST_P(OneLatentLikelihood, ExpectationMatchesBruteForce) {
         EXPECT_NEAR(value, brute, 1e-10 * std::abs(brute))
             << "y = " << c().y[i] << ", m = " << m << ", v = " << v;
       }
+}
+
+// Away from the singularities, across four decades of v: what is left is below 1e-11 of the largest
+// of E and one.
+TEST_P(OneLatentLikelihood, ExpectationIsExactForAnyMeanAndVariance) {
+  Random random(7);
+  for (int k = 0; k < 40; ++k) {
+    const double m = 20.0 * random.uniform() - 10.0;
+    const double v = std::exp(std::log(0.01) + random.uniform() * std::log(1e4));
+    const auto i = static_cast<std::size_t>(k % 2);
+    double unused[2];
+    const double value = node.expectation(at(i), &m, &v, unused, unused + 1, nullptr);
+    const double brute = brute_expectation(node, at(i), m, v);
+    EXPECT_NEAR(value, brute, 1e-11 * std::max(1.0, std::abs(brute)))
+        << "m = " << m << ", v = " << v;
+  }
 }
 
 TEST_P(OneLatentLikelihood, ExpectationHasItsDerivatives) {

@@ -185,7 +185,7 @@ TEST(Softmax, MatchesTheProductRule) {
 // Two classes: P(y = 1) = σ(f₁ − f₀), and f₁ − f₀ is again Gaussian.
 TEST(Softmax, OfTwoClassesIsLogistic) {
   const Likelihood two("softmax(2)"), logit("bernoulli(logit)");
-  for (const double scale : {1e-4, 1.0, 25.0, 100.0}) {
+  for (const double scale : {1e-4, 1.0, 25.0, 100.0, 2e4}) {
     const Vector m = Eigen::Vector2d(0.7, -1.1), v = Eigen::Vector2d(scale, 0.6 * scale);
     const double dm = m[1] - m[0], dv = v.sum();
     double m_bar[2], v_bar[2], dm_bar = 0.0, dv_bar = 0.0;

@@ -93,6 +93,16 @@ TEST(StudentT, OfManyDegreesIsGaussian) {
   EXPECT_NEAR(t.second, g.second, 1e-6);
 }
 
+// A cavity far on the steep side of exp(f): the mode is hundreds of standard deviations away.
+TEST(Tilted, FindsItsModeFromFarAway) {
+  const Tilted z = tilted_moments("poisson", {0.0, 1.0, nullptr}, 1.0, 300.0, 100.0);
+  EXPECT_TRUE(std::isfinite(z.log_z));
+  const double h = 1e-3;
+  const double up = tilted_moments("poisson", {0.0, 1.0, nullptr}, 1.0, 300.0 + h, 100.0).log_z;
+  const double down = tilted_moments("poisson", {0.0, 1.0, nullptr}, 1.0, 300.0 - h, 100.0).log_z;
+  EXPECT_NEAR(z.first, (up - down) / (2.0 * h), 1e-7);
+}
+
 // The two modes of an outlier far from the cavity: neither is missed.
 TEST(StudentT, OutlierKeepsBothModes) {
   const double theta[2] = {0.01, 4.0};

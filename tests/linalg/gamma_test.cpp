@@ -37,20 +37,32 @@ TEST(Polygamma, FollowsItsRecurrenceFromSmallToLarge) {
   EXPECT_THROW(polygamma(5, 1.0), InputError);
 }
 
+TEST(LogGamma, HasAllItsDerivativesAtOnce) {
+  for (const double x : {1e-3, 0.3, 2.7, 15.5, 40.0, 1e4}) {
+    const auto all = log_gamma_derivatives(x);
+    EXPECT_EQ(all[0], log_gamma(x));
+    for (int n = 0; n < 4; ++n) {
+      const double one = polygamma(n, x);
+      EXPECT_NEAR(all[static_cast<std::size_t>(n + 1)], one, 4e-15 * std::max(1.0, std::abs(one)));
+    }
+  }
+}
+
 TEST(LogGamma, OfWholeNumbers) {
   EXPECT_NEAR(log_gamma(11.0), std::log(3628800.0), 1e-14);
   EXPECT_EQ(log_gamma(1.0), 0.0);
 }
 
 TEST(NormalTail, IsTheSlopeOfTheLogCdf) {
-  for (const double z : {-4.9, -5.1, -1.0, 0.0, 3.0, 9.0}) {
-    const auto [r, h] = normal_tail(z);
+  for (const double z : {-200.0, -20.0, -9.0, -5.1, -4.9, -1.0, 0.0, 3.0, 9.0}) {
+    const auto [log_cdf, r, h] = normal_tail(z);
+    EXPECT_NEAR(log_cdf, normal_log_cdf(z), 4e-15 * std::abs(normal_log_cdf(z)));
     EXPECT_NEAR(r, std::exp(normal_log_pdf(z) - normal_log_cdf(z)), 1e-13 * std::max(r, 1e-300));
     EXPECT_NEAR(h, r + z, 1e-14 * std::abs(z));
   }
   // h = 1/x − 2/x³ + 10/x⁵ − … with x = −z
   const double x = 1e5;
-  EXPECT_NEAR(normal_tail(-x).excess, 1.0 / x - 2.0 / (x * x * x), 1e-16 / x);
+  EXPECT_DOUBLE_EQ(normal_tail(-x).excess, 1.0 / x - 2.0 / (x * x * x));
 }
 
 }  // namespace

@@ -35,12 +35,13 @@ struct Tilted {
   double log_z = 0.0, first = 0.0, second = 0.0;
 };
 
-// Where log p is not smooth: it is analytic in |Im f| < width, and at most `width` away from the
-// axis the nearest singularities sit above `location`. The integration rules choose their step by
-// this. Without a location (NaN) they may be anywhere.
+// Where log p is not smooth: it is analytic in |Im f| < width, and the singularities nearest to the
+// axis lie above location ± spread. The integration rules choose their step by this. Without a
+// location (NaN) they may be anywhere.
 struct Singularity {
   double location = 0.0;
   double width = 1.0;
+  double spread = 0.0;
 };
 
 // A likelihood p(y | f), f of latents() entries. Every method may be called from many threads at
