@@ -19,7 +19,8 @@ $(BUILD)/build.ninja: CMakeLists.txt
 build: install-deps $(BUILD)/build.ninja
 	cmake --build $(BUILD) -j $(JOBS)
 
-demo: build
+demo: install-deps $(BUILD)/build.ninja
+	cmake --build $(BUILD) --target covary_cli -j $(JOBS)
 	@scripts/demo.sh $(COVARY)
 
 # The Python package comes first: the tutorial, which is a test, uses it.

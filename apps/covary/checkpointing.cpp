@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "covary/error.hpp"
+#include "covary/statistics/sweep.hpp"
 #include "covary/storage/checkpoint.hpp"
 #include "covary/storage/sha256.hpp"
 
@@ -26,9 +27,15 @@ std::string problem_digest(const TrainingData& d, const RegressionOptions& optio
                            const Parameters& parameters) {
   Sha256 digest;
   digest.update(fmt::format(
-      "{}×{} → {} {} | {} | {} {} | {} {} {}", d.X.rows(), d.X.cols(), d.Y.cols(),
-      options.kernel.print(), options.mean.print(), static_cast<int>(options.scale_inputs),
-      static_cast<int>(options.scale_outputs), options.jitter, options.starts, options.seed));
+      "{}×{} → {} {} | {} | {} {} | {} {} {}", d.count(), d.file ? d.file->dims() : d.X.cols(),
+      d.file ? d.file->outputs() : d.Y.cols(), options.kernel.print(), options.mean.print(),
+      static_cast<int>(options.scale_inputs), static_cast<int>(options.scale_outputs),
+      options.jitter, options.starts, options.seed));
+  if (d.file)
+    Sweep(*d.file, 4096).for_each_block([&](const DataBlock& block) {
+      add(digest, "x", block.x.data, block.x.n * block.x.dims);
+      add(digest, "y", block.y, block.x.n * block.outputs);
+    });
   add(digest, "X", d.X.data(), d.X.size());
   add(digest, "Y", d.Y.data(), d.Y.size());
   add(digest, "noise", d.noise.data(), d.noise.size());

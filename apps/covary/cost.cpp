@@ -33,6 +33,14 @@ double cgroup(const char* file_name) {
   return file >> value ? value : std::numeric_limits<double>::infinity();
 }
 
+Cost sparse_cost(double n, std::size_t missing_patterns, Index M) {
+  const double m = std::min(static_cast<double>(M), n),
+               patterns = static_cast<double>(missing_patterns);
+  // Each lane under way has its sums and its blocks; some M×M besides.
+  return {8.0 * ((patterns + 1.0) * m * m * (threads() + 2.0) + 12.0 * m * m + 3e6 * threads()),
+          n * m * m * (1.0 + 3.0 * patterns)};
+}
+
 }  // namespace
 
 Cost exact_cost(const RowMatrix& Y, bool standard_errors) {
@@ -49,11 +57,24 @@ Cost exact_cost(const RowMatrix& Y, bool standard_errors) {
 }
 
 Cost sparse_cost(const RowMatrix& Y, Index M) {
-  const double n = static_cast<double>(Y.rows()), m = static_cast<double>(std::min(M, Y.rows()));
-  const double patterns = static_cast<double>(missing_patterns(Matrix(Y)).size());
-  // Each lane under way has its sums and its blocks; some M×M besides.
-  return {8.0 * ((patterns + 1.0) * m * m * (threads() + 2.0) + 12.0 * m * m + 3e6 * threads()),
-          n * m * m * (1.0 + 3.0 * patterns)};
+  return sparse_cost(static_cast<double>(Y.rows()), missing_patterns(Matrix(Y)).size(), M);
+}
+
+double cglb_flops(Index rows, Index dims, Index outputs) {
+  const auto n = static_cast<double>(rows);
+  return 20.0 * n * n *
+         (1.5 * static_cast<double>(dims) + 15.0 + 2.0 * static_cast<double>(outputs));
+}
+
+Cost streaming_cost(const RowSource& rows, Index M) {
+  const auto n = static_cast<double>(rows.rows());
+  Cost cost = sparse_cost(n, columns_by_pattern(rows).size(), M);
+  const double sample = std::min(n, std::max(20000.0, 40.0 * static_cast<double>(M)));
+  const double subset = std::min(n, 2048.0);
+  // The rows and the columns of Kuf that the greedy choice keeps; or the exact fit of a subset.
+  cost.bytes += 8.0 * sample * static_cast<double>(rows.dims() + rows.outputs()) +
+                8.0 * std::max(sample * static_cast<double>(M), 2.0 * subset * subset);
+  return cost;
 }
 
 double available_memory() {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "covary/linalg/types.hpp"
+#include "covary/statistics/rows.hpp"
 
 namespace covary::cli {
 
@@ -16,6 +16,10 @@ Cost exact_cost(const RowMatrix& Y, bool standard_errors);
 // With M inducing variables: 4NM² by the safe route, and one statistic more for each further
 // pattern.
 Cost sparse_cost(const RowMatrix& Y, Index M);
+// What CGLB's conjugate gradients add to an evaluation, if they take twenty steps.
+double cglb_flops(Index rows, Index dims, Index outputs);
+// The same of rows that stay in a file: with the sample that is kept, and what is made of it.
+Cost streaming_cost(const RowSource& rows, Index M);
 
 // Bytes that this process may still ask for: the machine's, its container's and its own limit.
 double available_memory();

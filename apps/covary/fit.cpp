@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <limits>
 
 #include "checkpointing.hpp"
 #include "cost.hpp"
@@ -12,7 +13,7 @@
 #include "cross_validation.hpp"
 #include "describe.hpp"
 #include "progress.hpp"
-#include "sparse_arguments.hpp"
+#include "streaming.hpp"
 
 namespace covary::cli {
 namespace {
@@ -21,7 +22,7 @@ struct FitArguments {
   TrainingArguments training;
   SparseArguments sparse;
   std::string kernel = "se(ard)", from, out, checkpoint, standard_errors = "auto";
-  bool resume = false, without_outputs = false;
+  bool resume = false, without_outputs = false, stream = false;
 };
 
 void check_arguments(const FitArguments& a) {
@@ -55,9 +56,11 @@ json start_from(const std::string& file, Parameters& parameters, const Common& c
 // Tells what a long run will cost, and refuses one that cannot fit.
 json forecast(const TrainingData& d, const FitArguments& a, bool exact, Index starts,
               const Common& common) {
-  const Index N = d.X.rows(), inducing = inducing_of(a.sparse);
-  const Cost cost = exact ? exact_cost(d.Y, a.standard_errors == "yes")
-                          : sparse_cost(d.Y, inducing ? inducing : 500);
+  const Index N = d.count(), inducing = inducing_of(a.sparse), M = inducing ? inducing : 500;
+  Cost cost = exact    ? exact_cost(d.Y, a.standard_errors == "yes")
+              : d.file ? streaming_cost(*d.file, M)
+                       : sparse_cost(d.Y, M);
+  if (a.sparse.model == "cglb") cost.flops += cglb_flops(N, d.X.cols(), d.Y.cols());
   require_memory(cost.bytes, N,
                  fmt::format("{} regression of {} rows", exact ? "exact" : "sparse", N), exact);
   if (cost.flops > 2e10 && a.training.max_iter > 0)
@@ -113,7 +116,7 @@ class Session {
                       : !common_.quiet && isatty(2) ? Progress::Kind::bar
                                                     : Progress::Kind::none;
     progress_.emplace(kind, starts, options.training.gradient_tolerance, a_.training.max_iter,
-                      -model.output_scaling().log_jacobian(d_.Y));
+                      -model.log_jacobian());
     RegressionFit fit = model.fit();
     progress_->clear();
     interruption_.reset();  // from here on Ctrl-C ends the process, as usual
@@ -148,7 +151,8 @@ RegressionFit train(const FitArguments& a, const TrainingData& d, const Common& 
                                                   !a.from.empty() || a.training.max_iter == 0);
   session.attach(sparse);
   sparse.tell = [&](const std::string& text) { tell(common, text); };
-  SparseRegression model(d.X, d.Y, sparse, d.noise);
+  SparseRegression model =
+      d.file ? SparseRegression(d.file, sparse) : SparseRegression(d.X, d.Y, sparse, d.noise);
   return session.run(model, options, 1);
 }
 
@@ -156,10 +160,12 @@ Outcome run_fit(const FitArguments& a, const Common& common) {
   check_arguments(a);
   const TrainingArguments& t = a.training;
   static_cast<void>(Kernel(a.kernel));  // a mistake shows before the data are read
-  const TrainingData d = read_training(t, common);
+  const TrainingData d = streams(a.stream, t, a.sparse, common) ? stream_training(t, common)
+                                                                : read_training(t, common);
   const auto folds = t.folds.empty() ? std::vector<Split>() : make_folds(t, d);
-  const auto approximation = approximation_of(a.sparse, d.X.rows());
-  const Index starts = t.restarts ? t.restarts : (d.X.rows() <= 1000 ? 3 : 1);
+  const auto approximation =
+      approximation_of(a.sparse, d.file ? std::numeric_limits<Index>::max() : d.count());
+  const Index starts = t.restarts ? t.restarts : (d.count() <= 1000 ? 3 : 1);
   const json cost = forecast(d, a, !approximation, starts, common);
   Session session(a, d, common);
   SavedModel saved{train(a, d, common, starts, approximation, session), d.inputs};
@@ -171,6 +177,7 @@ Outcome run_fit(const FitArguments& a, const Common& common) {
   if (!a.out.empty()) save_model(a.out, saved);
   out.object["file"] = a.out.empty() ? json(nullptr) : json(a.out);
   out.object["cost"] = cost;
+  if (d.file) out.object["stream"] = {{"from", d.file->name()}, {"bytes", d.file->bytes()}};
   if (!session.from.is_null()) out.object["from"] = session.from;
   out.text += a.out.empty() ? "not saved: give --out FILE to keep the model\n"
                             : fmt::format("saved to {}\n", a.out);
@@ -204,13 +211,16 @@ void add_fit(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
   sub->add_option("--standard-errors", a->standard_errors, "auto, yes or no")
       ->check(CLI::IsMember({"auto", "yes", "no"}))
       ->capture_default_str();
+  sub->add_flag("--stream", a->stream,
+                "Leave the rows in a file, for a sparse model of more than memory holds");
   sub->add_option("--checkpoint", a->checkpoint, "File that keeps the state of training");
   sub->add_flag("--resume", a->resume, "Go on from the checkpoint");
   sub->add_option("--out", a->out, "Model file to write");
   sub->add_flag("--without-outputs", a->without_outputs,
                 "Leave the training outputs out of the model file");
   sub->footer(
-      "Example:\n  covary fit train.csv --target y --kernel 'se(ard) + linear' --out model.cov");
+      "Example:\n  covary fit train.csv --target y --kernel 'se(ard) + linear' --out model.cov\n"
+      "  covary fit train.csv --target y --stream --inducing 20 --max-iter 10");
   add_common(*sub, verb->common);
   verb->app = sub;
   verb->run = [a](const Common& common) { return run_fit(*a, common); };

@@ -32,9 +32,10 @@ Index inducing_of(const SparseArguments& a) {
 }
 
 void add_sparse_options(CLI::App& sub, SparseArguments& a) {
-  sub.add_option("--model", a.model,
-                 "exact, vfe, vfe(tight), fitc, pep(α), dtc, sor, pitc; auto: exact up to 2000 "
-                 "rows, else vfe")
+  sub.add_option(
+         "--model", a.model,
+         "exact, vfe, vfe(tight), fitc, pep(α), dtc, sor, pitc, cglb; auto: exact up to 2000 "
+         "rows, else vfe")
       ->capture_default_str();
   sub.add_option("--inducing", a.inducing, "Inducing inputs of a sparse model, or auto")
       ->capture_default_str();
@@ -46,6 +47,8 @@ void add_sparse_options(CLI::App& sub, SparseArguments& a) {
   sub.add_option("--route", a.route, "Of a sparse sweep: auto, fast, safe or stable")
       ->check(CLI::IsMember({"auto", "fast", "safe", "stable"}))
       ->capture_default_str();
+  sub.add_option("--warm-start", a.warm_start,
+                 "An approximation, as fitc, by which a sparse model is trained first");
   sub.add_option("--groups", a.groups, "Of PITC (0: about rows/inducing)")
       ->check(CLI::NonNegativeNumber);
 }
@@ -62,10 +65,10 @@ std::optional<Approximation> approximation_of(const SparseArguments& a, Index ro
     if (!std::string(e.what()).starts_with("unknown approximation")) throw;
     throw Unsupported(fmt::format(
         "model '{}' is not offered by this version{}; it has: exact, auto, vfe (= sparse), "
-        "vfe(tight), fitc, pep(α), dtc, sor, pitc",
+        "vfe(tight), fitc, pep(α), dtc, sor, pitc, cglb",
         a.model,
         did_you_mean(a.model, {"exact", "auto", "vfe", "fitc", "dtc", "sor", "pitc", "pep(0.5)",
-                               "sparse", "vfe(tight)"})));
+                               "sparse", "vfe(tight)", "cglb"})));
   }
 }
 
@@ -80,6 +83,7 @@ SparseRegressionOptions sparse_options(const SparseArguments& a, const Approxima
   out.selection = parse_selection(a.selection);
   out.route = parse_route(a.route);
   out.groups = a.groups;
+  if (!a.warm_start.empty()) out.warm_start = Approximation(a.warm_start);
   if (!a.inducing_file.empty()) out.Z = inputs.apply(read_table(a.inducing_file));
   out.scale_inputs = options.scale_inputs;
   out.scale_outputs = options.scale_outputs;

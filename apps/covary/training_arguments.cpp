@@ -69,6 +69,8 @@ RegressionOptions regression_options(const TrainingArguments& a, const TrainingD
     options.scale_inputs = options.scale_outputs = ScaleMode::none;
   else if (a.scale != "auto")
     options.scale_inputs = options.scale_outputs = parse_scale_mode(a.scale);
+  else if (d.file)
+    options.scale_inputs = d.file_inputs, options.scale_outputs = d.file_outputs;
   else
     options.scale_inputs = suggest_mode(d.X), options.scale_outputs = suggest_mode(d.Y);
   options.jitter = a.jitter;

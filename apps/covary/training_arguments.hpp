@@ -3,6 +3,7 @@
 #include "common.hpp"
 #include "covary/data/inputs.hpp"
 #include "covary/models/regression.hpp"
+#include "covary/statistics/rows.hpp"
 
 namespace covary::cli {
 
@@ -18,6 +19,15 @@ struct TrainingArguments {
 };
 void add_training_options(CLI::App& sub, TrainingArguments& a);
 
+// Which columns of the training table play which part.
+struct Roles {
+  std::vector<Index> targets, noise, folds, inputs;
+};
+Roles roles(const Table& table, const TrainingArguments& a);
+// The rows of a block that --missing keeps; `first` is the number of its first row.
+std::vector<Index> kept_rows(ConstRows X, ConstRows Y, const std::string& policy, Index first);
+void tell_left_out(Index kept, Index all, const std::string& policy, const Common& common);
+
 // The rows and columns of the training file that the model sees.
 struct TrainingData {
   RowMatrix X, Y;
@@ -25,7 +35,11 @@ struct TrainingData {
   InputColumns inputs;
   std::vector<std::string> output_names;
   std::vector<std::string> fold_labels;  // of the rows, when --folds names a column
+  // Rows that stay in a file, instead of X and Y, and how they are best scaled.
+  std::shared_ptr<FileRows> file = nullptr;
+  ScaleMode file_inputs = ScaleMode::columns, file_outputs = ScaleMode::columns;
 
+  Index count() const { return file ? file->rows() : X.rows(); }
   TrainingData rows(const std::vector<Index>& numbers) const;
 };
 TrainingData read_training(const TrainingArguments& a, const Common& common);

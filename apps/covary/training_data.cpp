@@ -16,10 +16,15 @@ bool is_count(const std::string& text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// Which columns of the table play which part.
-struct Roles {
-  std::vector<Index> targets, noise, folds, inputs;
-};
+std::vector<std::string> labels(const Table& table, Index column) {
+  if (table.is_text(column)) return table.text[static_cast<std::size_t>(column)];
+  std::vector<std::string> out;
+  for (Index i = 0; i < table.rows(); ++i)
+    out.push_back(fmt::format("{}", table.values(i, column)));
+  return out;
+}
+
+}  // namespace
 
 Roles roles(const Table& table, const TrainingArguments& a) {
   Roles r;
@@ -43,33 +48,29 @@ Roles roles(const Table& table, const TrainingArguments& a) {
   return r;
 }
 
-std::vector<std::string> labels(const Table& table, Index column) {
-  if (table.is_text(column)) return table.text[static_cast<std::size_t>(column)];
-  std::vector<std::string> out;
-  for (Index i = 0; i < table.rows(); ++i)
-    out.push_back(fmt::format("{}", table.values(i, column)));
-  return out;
-}
-
-// The rows that the policy keeps.
-std::vector<Index> kept_rows(const TrainingData& d, const std::string& policy) {
+std::vector<Index> kept_rows(ConstRows X, ConstRows Y, const std::string& policy, Index first) {
   std::vector<Index> keep;
-  for (Index i = 0; i < d.X.rows(); ++i) {
-    const bool x_missing = d.X.row(i).array().isNaN().any();
-    const bool y_missing = d.Y.row(i).array().isNaN().any();
-    const bool y_empty = d.Y.row(i).array().isNaN().all();
+  for (Index i = 0; i < X.rows(); ++i) {
+    const bool x_missing = X.row(i).array().isNaN().any();
+    const bool y_missing = Y.row(i).array().isNaN().any();
+    const bool y_empty = Y.row(i).array().isNaN().all();
     if (policy == "error" && (x_missing || y_missing))
-      throw InputError(
-          fmt::format("row {} has a missing value; use --missing drop or --missing model", i));
+      throw InputError(fmt::format(
+          "row {} has a missing value; use --missing drop or --missing model", first + i));
     if (policy == "model" && x_missing)
       throw InputError(
-          fmt::format("row {} has a missing input; drop such rows with --missing drop", i));
+          fmt::format("row {} has a missing input; drop such rows with --missing drop", first + i));
     if (policy == "drop" ? !(x_missing || y_missing) : !y_empty) keep.push_back(i);
   }
   return keep;
 }
 
-}  // namespace
+void tell_left_out(Index kept, Index all, const std::string& policy, const Common& common) {
+  if (kept < all)
+    tell(common,
+         fmt::format("{} of {} rows are left out: {}", all - kept, all,
+                     policy == "drop" ? "they have missing values" : "no output is observed"));
+}
 
 TrainingData read_training(const TrainingArguments& a, const Common& common) {
   const Table table = read_table(a.train, {.header = parse_header(a.header)});
@@ -86,12 +87,9 @@ TrainingData read_training(const TrainingArguments& a, const Common& common) {
   for (const Index j : r.targets)
     d.output_names.push_back(table.names[static_cast<std::size_t>(j)]);
 
-  const auto keep = kept_rows(d, a.missing);
+  const auto keep = kept_rows(d.X, d.Y, a.missing, 0);
+  tell_left_out(static_cast<Index>(keep.size()), d.X.rows(), a.missing, common);
   if (static_cast<Index>(keep.size()) == d.X.rows()) return d;
-  tell(common,
-       fmt::format("{} of {} rows are left out: {}", d.X.rows() - static_cast<Index>(keep.size()),
-                   d.X.rows(),
-                   a.missing == "drop" ? "they have missing values" : "no output is observed"));
   return d.rows(keep);
 }
 

@@ -167,7 +167,8 @@ class SparseGPRegressor(_Regressor):
     mean : str or Mean, default "zero"
         ``"zero"`` (after scaling), ``"constant"``, ``"linear"`` or ``"poly(k)"``.
     model : str, default "vfe"
-        ``"vfe"``, ``"vfe(tight)"``, ``"fitc"``, ``"pep(0.5)"``, ``"dtc"``, ``"sor"`` or ``"pitc"``.
+        ``"vfe"``, ``"vfe(tight)"``, ``"fitc"``, ``"pep(0.5)"``, ``"dtc"``, ``"sor"``, ``"pitc"`` or
+        ``"cglb"``.
     inducing : None, int or array of shape (n_inducing, n_features), default None
         How many inducing inputs; None for as many as it needs; or themselves, in the units of X.
     selection : str, default "greedy_variance"

@@ -157,6 +157,14 @@ NpyDoubles npy_doubles(std::string_view head, std::size_t file_size, const std::
   return {static_cast<Index>(offset), static_cast<Index>(rows), static_cast<Index>(cols)};
 }
 
+std::string npy_header(Index rows, Index cols) {
+  constexpr std::size_t size = 128;
+  std::string out("\x93NUMPY\x01\x00\x76\x00", 10);  // version 1; 118 bytes follow
+  out += fmt::format("{{'descr': '<f8', 'fortran_order': False, 'shape': ({}, {}), }}", rows, cols);
+  out.resize(size - 1, ' ');
+  return out + '\n';
+}
+
 Table parse_npy(std::string_view bytes, const std::string& name) {
   const Layout layout = take_header(bytes, name);
 

@@ -19,33 +19,7 @@ void for_each_observed(ConstRows X, Visit visit) {
       if (!std::isnan(X(i, j))) visit(j, X(i, j));
 }
 
-// Of each column, over its observed entries.
-struct Moments {
-  Vector count, mean, sd;
-
-  bool constant(Index j) const { return sd[j] <= 1e-10 * std::abs(mean[j]); }
-};
-
-Moments moments_of(ConstRows X) {
-  const Vector zero = Vector::Zero(X.cols());
-  Moments m{zero, zero, zero};
-  for_each_observed(X, [&](Index j, double) { m.count[j] += 1; });
-  for_each_observed(X, [&](Index j, double x) { m.mean[j] += x / m.count[j]; });
-  Vector correction = zero, largest = zero;
-  for_each_observed(X, [&](Index j, double x) {
-    correction[j] += (x - m.mean[j]) / m.count[j];
-    largest[j] = std::max(largest[j], std::abs(x - m.mean[j]));
-  });
-  m.mean += correction;   // takes off the rounding of the first sum
-  Vector squares = zero;  // of deviations over the largest, so that units of 1e±200 do no harm
-  for_each_observed(X, [&](Index j, double x) {
-    const double d = largest[j] > 0 ? (x - m.mean[j]) / largest[j] : 0;
-    squares[j] += d * d;
-  });
-  for (Index j = 0; j < X.cols(); ++j)
-    if (m.count[j] > 0) m.sd[j] = largest[j] * std::sqrt(squares[j] / m.count[j]);
-  return m;
-}
+bool is_constant(const ColumnMoments& m, Index j) { return m.sd[j] <= 1e-10 * std::abs(m.mean[j]); }
 
 void check_no_infinities(ConstRows X, const std::vector<std::string>& names) {
   Index count = 0, row = -1, column = -1;
@@ -81,12 +55,12 @@ void warn_left_alone(ScalingFit& fit, const char* what, const std::vector<Index>
                                      columns.size() > most ? ", …" : ""));
 }
 
-void fit_columns(ScalingFit& fit, const Moments& m, const std::vector<std::string>& names) {
+void fit_columns(ScalingFit& fit, const ColumnMoments& m, const std::vector<std::string>& names) {
   std::vector<Index> constant, unobserved;
   for (Index j = 0; j < m.count.size(); ++j) {
     if (m.count[j] == 0) {
       unobserved.push_back(j);
-    } else if (m.constant(j)) {
+    } else if (is_constant(m, j)) {
       constant.push_back(j);
     } else {
       fit.scaling.shift[j] = m.mean[j];
@@ -97,9 +71,9 @@ void fit_columns(ScalingFit& fit, const Moments& m, const std::vector<std::strin
   warn_left_alone(fit, "without any value", unobserved, names);
 }
 
-void fit_global(ScalingFit& fit, const Moments& m) {
+void fit_global(ScalingFit& fit, const ColumnMoments& m) {
   Index varying = 0;
-  for (Index j = 0; j < m.count.size(); ++j) varying += !m.constant(j);
+  for (Index j = 0; j < m.count.size(); ++j) varying += !is_constant(m, j);
   if (varying == 0) {
     fit.warnings.push_back("every column is constant; none is scaled");
     return;
@@ -144,20 +118,46 @@ double Scaling::log_jacobian(ConstRows Y) const {
   return (count.array() * scale.array().log()).sum();
 }
 
+ColumnMoments column_moments(Index cols, const RowPass& pass) {
+  const auto visit = [&](auto&& body) {
+    pass([&](ConstRows block) { for_each_observed(block, body); });
+  };
+  const Vector zero = Vector::Zero(cols);
+  ColumnMoments m{zero, zero, zero};
+  visit([&](Index j, double) { m.count[j] += 1; });
+  visit([&](Index j, double x) { m.mean[j] += x / m.count[j]; });
+  Vector correction = zero, largest = zero;
+  visit([&](Index j, double x) {
+    correction[j] += (x - m.mean[j]) / m.count[j];
+    largest[j] = std::max(largest[j], std::abs(x - m.mean[j]));
+  });
+  m.mean += correction;   // takes off the rounding of the first sum
+  Vector squares = zero;  // of deviations over the largest, so that units of 1e±200 do no harm
+  visit([&](Index j, double x) {
+    const double d = largest[j] > 0 ? (x - m.mean[j]) / largest[j] : 0;
+    squares[j] += d * d;
+  });
+  for (Index j = 0; j < cols; ++j)
+    if (m.count[j] > 0) m.sd[j] = largest[j] * std::sqrt(squares[j] / m.count[j]);
+  return m;
+}
+
+ScalingFit fit_scaling(const ColumnMoments& moments, ScaleMode mode,
+                       const std::vector<std::string>& names) {
+  ScalingFit fit{Scaling::identity(moments.count.size()), {}};
+  if (mode == ScaleMode::columns) fit_columns(fit, moments, names);
+  if (mode == ScaleMode::global) fit_global(fit, moments);
+  return fit;
+}
+
 ScalingFit fit_scaling(ConstRows X, ScaleMode mode, const std::vector<std::string>& names) {
   if (X.rows() == 0 || X.cols() == 0)
     throw InputError(fmt::format("the data are empty ({}×{})", X.rows(), X.cols()));
   if (!names.empty() && static_cast<Index>(names.size()) != X.cols())
     throw InputError(fmt::format("{} names were given for {} columns", names.size(), X.cols()));
   check_no_infinities(X, names);
-  ScalingFit fit{Scaling::identity(X.cols()), {}};
-  if (mode == ScaleMode::none) return fit;
-  const Moments moments = moments_of(X);
-  if (mode == ScaleMode::columns)
-    fit_columns(fit, moments, names);
-  else
-    fit_global(fit, moments);
-  return fit;
+  if (mode == ScaleMode::none) return {Scaling::identity(X.cols()), {}};
+  return fit_scaling(column_moments(X.cols(), [&](const auto& visit) { visit(X); }), mode, names);
 }
 
 ScaleMode suggest_mode(ConstRows X) {
@@ -168,9 +168,14 @@ ScaleMode suggest_mode(ConstRows X) {
     low[j] = std::min(low[j], x);
     high[j] = std::max(high[j], x);
   });
+  return suggest_mode(low, high);
+}
+
+ScaleMode suggest_mode(const Vector& low, const Vector& high) {
+  if (low.size() <= 50) return ScaleMode::columns;
   const double range = high.maxCoeff() - low.minCoeff();
   Index varying = 0, wide = 0;
-  for (Index j = 0; j < X.cols(); ++j) {
+  for (Index j = 0; j < low.size(); ++j) {
     varying += high[j] > low[j];
     wide += high[j] > low[j] && high[j] - low[j] >= range / 2;
   }

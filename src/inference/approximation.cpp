@@ -37,12 +37,16 @@ Approximation::Approximation(const std::string& e) {
     *this = Kind::vfe;
   else if (e == "vfe(tight)")
     *this = Kind::vfe_tight;
+  else if (e == "cglb")
+    *this = Kind::cglb;
   else if (e.starts_with("pep(") && e.ends_with(")"))
     *this = {Kind::pep, power()};
   else
     throw InputError(fmt::format(
-        "unknown approximation '{}'{}; there are sor, dtc, fitc, pitc, vfe, vfe(tight), pep(α)", e,
-        did_you_mean(e, {"sor", "dtc", "fitc", "pitc", "vfe", "vfe(tight)", "pep(0.5)"})));
+        "unknown approximation '{}'{}; there are sor, dtc, fitc, pitc, vfe, vfe(tight), pep(α), "
+        "cglb",
+        e,
+        did_you_mean(e, {"sor", "dtc", "fitc", "pitc", "vfe", "vfe(tight)", "pep(0.5)", "cglb"})));
 }
 
 std::string Approximation::print() const {
@@ -57,6 +61,8 @@ std::string Approximation::print() const {
       return "pitc";
     case Kind::vfe_tight:
       return "vfe(tight)";
+    case Kind::cglb:
+      return "cglb";
     case Kind::pep:
       return fmt::format("pep({})", alpha);
     case Kind::vfe:
@@ -73,6 +79,7 @@ RowRule Approximation::rule() const {
     case Kind::vfe:
       return {RowRule::Term::trace, 0.0};
     case Kind::vfe_tight:
+    case Kind::cglb:
       return {RowRule::Term::log_trace, 0.0};
     case Kind::fitc:
     case Kind::pitc:

@@ -68,10 +68,13 @@ Certificate certify(const SparseProblem& problem, const SparseValues& values, Ji
   check(budget);
   const auto start = std::chrono::steady_clock::now();
   Certificate out;
-  const CglbSystem system(problem, values);
-  const CglbEvaluation base = evaluate_cglb(system, Matrix(), jitter, nullptr);
-  out.elbo = elbo_of(base.sparse);
-  out.lower = base.lower;
+  // At v = 0, where the bound is "vfe(tight)": in memory that does not grow with the rows.
+  SparseProblem tight = problem;
+  tight.approximation = Kind::vfe_tight;
+  tight.route = Route::automatic;
+  const SparseEvaluation base = evaluate_sparse(tight, values, jitter);
+  out.elbo = elbo_of(base);
+  out.lower = base.value;
   out.upper = trace_upper_bound(problem, values, jitter);
   out.method = "trace";
 
@@ -91,9 +94,9 @@ Certificate certify(const SparseProblem& problem, const SparseValues& values, Ji
     const Index most = affordable < static_cast<double>(budget.max_iterations)
                            ? static_cast<Index>(affordable)
                            : budget.max_iterations;
+    const CglbSystem system(problem, values);
     Matrix v = Matrix::Zero(system.y.rows(), system.y.cols());
-    out.iterations =
-        conjugate_gradients(system, base.sparse, v, {most, budget.tolerance}).iterations;
+    out.iterations = conjugate_gradients(system, base, v, {most, budget.tolerance}).iterations;
     // The residual is formed anew: that of the recursion drifts, and no bound may rest on it.
     const CglbEvaluation at_v = evaluate_cglb(system, v, jitter, nullptr);
     out.lower = std::max(out.lower, at_v.lower);

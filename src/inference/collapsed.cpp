@@ -59,7 +59,9 @@ CollapsedBound collapsed_bound(const WeightedStatistics& s, RowRule::Term term, 
   const Matrix shrunk = 0.5 * (BC + BC.transpose());  // I − B⁻¹, without the cancellation
   if (term == RowRule::Term::trace) {
     g.adjoint.Q = P * shrunk - bb;
-    g.S = P * product(X, X, Op::transpose) + bb;
+    g.S = bb;
+    syrk(P, X, Op::transpose, 1.0, g.S);
+    mirror_lower(g.S);
   } else {
     g.adjoint.Q = P * shrunk - bb;
     g.adjoint.Q.diagonal().array() -= P;

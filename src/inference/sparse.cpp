@@ -46,7 +46,7 @@ Cholesky factor_Kuu(const Features& features, const Vector& theta, const Vector&
   for (;;) {
     Cholesky factor = cholesky(Kuu, jitter, "Kuu");
     // 1/‖A⁻¹‖₁ is at most the smallest eigenvalue, and at least 1/√M of it.
-    const double lowest = (norm + factor.jitter) / factor.condition_estimate();
+    const double lowest = (norm + factor.jitter) / factor.condition_estimate(norm + factor.jitter);
     if (smallest) *smallest = lowest;
     if (!guard || lowest >= 1e-8 * mean || jitter.rung >= 1e-8) return factor;
     jitter.rung = jitter.rung == 0.0 ? 1e-12 : 10.0 * jitter.rung;

@@ -8,29 +8,10 @@
 #include "covary/error.hpp"
 #include "covary/linalg/blas.hpp"
 #include "covary/linalg/parallel.hpp"
+#include "inference/sparse_blocks.hpp"
 
 namespace covary {
 namespace {
-
-constexpr Index block = 512;  // rows predicted at a time
-
-RowBlock rows_of(ConstRows X, Index first, Index n) {
-  return {X.data() + first * X.outerStride(), n, X.cols(), X.outerStride(), first};
-}
-
-// t1 = Luu⁻¹k_u(x) for some rows.
-Matrix whitened(const Features& features, const double* theta, const double* z, const Matrix& Luu,
-                const RowBlock& x) {
-  Matrix t(features.size(), x.n);
-  features.Kuf(theta, z, x, t.data());
-  solve_lower(Luu, t);
-  return t;
-}
-
-void for_blocks(Index rows, const std::function<void(Index first, Index n)>& body) {
-  parallel_for((rows + block - 1) / block,
-               [&](Index b) { body(b * block, std::min(block, rows - b * block)); });
-}
 
 // F with F·Fᵀ = L⁻ᵀAL⁻¹, A = I − B⁻¹; empty where A is singular to more than rounding, as it is
 // when data do not reach an inducing variable. Jitter on A is a share of every variance: little is
@@ -61,6 +42,11 @@ SparsePosterior::SparsePosterior(SparsePosteriorParts parts) : parts_(std::move(
         g.c.cols() != static_cast<Index>(g.columns.size()))
       throw InputError("a sparse posterior's factors do not fit its features");
   }
+  const bool by_rows = parts_.approximation.kind == Approximation::Kind::cglb;
+  if (by_rows ? parts_.X.cols() != dims_ || parts_.v.rows() != parts_.X.rows() ||
+                    parts_.v.cols() != outputs_
+              : parts_.X.size() + parts_.v.size() > 0)
+    throw InputError("a posterior of CGLB, and no other, needs its rows and a weight for each");
   prepare();
 }
 
@@ -116,8 +102,7 @@ SparsePosterior::Split SparsePosterior::split(ConstRows X) const {
   check_inputs(X);
   const Index n = X.rows();
   const SparseValues& v = parts_.values;
-  Split out{RowMatrix::Zero(n, outputs_), RowMatrix(n, outputs_), Vector(n)};
-  if (!parts_.mean.is_zero()) out.g_mean = product(parts_.mean.basis(X), v.mean_weights);
+  Split out{mean_function(X), RowMatrix(n, outputs_), Vector(n)};
   for_blocks(n, [&](Index first, Index size) {
     const RowBlock x = rows_of(X, first, size);
     const Matrix t = whitened(*parts_.features, v.theta.data(), v.z.data(), parts_.Luu, x);
@@ -172,11 +157,30 @@ Prediction SparsePosterior::predict(ConstRows X) const {
   return out;
 }
 
-// The mean function, to which the features' share is added.
+// The mean function and CGLB's k(x, X)·v, to which the features' share is added.
 RowMatrix SparsePosterior::mean_function(ConstRows X) const {
   check_inputs(X);
-  if (parts_.mean.is_zero()) return RowMatrix::Zero(X.rows(), outputs_);
-  return product(parts_.mean.basis(X), parts_.values.mean_weights);
+  RowMatrix out = RowMatrix::Zero(X.rows(), outputs_);
+  if (!parts_.mean.is_zero()) out = product(parts_.mean.basis(X), parts_.values.mean_weights);
+  if (parts_.v.rows() > 0) add_rows_share(parts_.kernel, parts_.values.theta, X, out);
+  return out;
+}
+
+// Adds k(x, X)·v, in tiles that stay in the cache.
+void SparsePosterior::add_rows_share(const Kernel& kernel, ConstVector theta, ConstRows X,
+                                     RowMatrix& out) const {
+  constexpr Index height = 128, width = 128;
+  parallel_for((X.rows() + height - 1) / height, [&](Index b) {
+    const Index first = b * height, n = std::min(height, X.rows() - first);
+    Matrix K(n, width), sum = Matrix::Zero(n, outputs_);
+    for (Index j = 0; j < parts_.X.rows(); j += width) {
+      const Index m = std::min(width, parts_.X.rows() - j);
+      kernel.node().evaluate(theta.data(), {rows_of(X, first, n), rows_of(parts_.X, j, m), false},
+                             K.data());
+      gemm(1.0, K.leftCols(m), Op::none, parts_.v.middleRows(j, m), Op::none, 1.0, sum);
+    }
+    out.middleRows(first, n) += sum;
+  });
 }
 
 RowMatrix SparsePosterior::predict_mean(ConstRows X) const {
@@ -193,159 +197,6 @@ RowMatrix SparsePosterior::predict_mean(ConstRows X) const {
     }
   });
   return out;
-}
-
-Matrix SparsePosterior::covariance(ConstRows X, Index output) const {
-  check_inputs(X);
-  const SparseFactors& g = group_of(output);
-  const SparseValues& v = parts_.values;
-  const bool degenerate = parts_.approximation.kind == Approximation::Kind::sor;
-  Matrix C = degenerate ? Matrix::Zero(X.rows(), X.rows()) : gram(parts_.kernel, v.theta, X);
-  Matrix t =
-      whitened(*parts_.features, v.theta.data(), v.z.data(), parts_.Luu, rows_of(X, 0, X.rows()));
-  if (!degenerate) syrk(-1.0, t, Op::transpose, 1.0, C);
-  solve_lower(g.LB, t);
-  syrk(1.0, t, Op::transpose, 1.0, C);
-  mirror_lower(C);
-  C.diagonal() = C.diagonal().cwiseMax(0.0);
-  return C;
-}
-
-std::vector<ComponentPrediction> SparsePosterior::components(ConstRows X) const {
-  check_inputs(X);
-  const SparseValues& v = parts_.values;
-  std::vector<ComponentPrediction> out;
-  for (const auto& term : parts_.kernel.terms(dims_)) {
-    const Kernel k(term.node);
-    const FeaturesPtr features = parts_.features->for_term(k);
-    const double* theta = v.theta.data() + term.offset;
-    ComponentPrediction part{k.print(), RowMatrix(X.rows(), outputs_),
-                             RowMatrix(X.rows(), outputs_)};
-    for_blocks(X.rows(), [&](Index first, Index size) {
-      const RowBlock x = rows_of(X, first, size);
-      const Matrix t = whitened(*features, theta, v.z.data(), parts_.Luu, x);
-      Vector h(size);
-      k.node().diagonal(theta, x, h.data());
-      h -= t.colwise().squaredNorm().transpose();
-      for (const auto& g : parts_.groups) {
-        Matrix t2 = t;
-        solve_lower(g.LB, t2);
-        const Matrix mean = product(t2, g.c, Op::transpose);
-        const Vector variance = (h + t2.colwise().squaredNorm().transpose()).cwiseMax(0.0);
-        for (std::size_t c = 0; c < g.columns.size(); ++c) {
-          part.mean.col(g.columns[c]).segment(first, size) = mean.col(static_cast<Index>(c));
-          part.variance.col(g.columns[c]).segment(first, size) = variance;
-        }
-      }
-    });
-    out.push_back(std::move(part));
-  }
-  return out;
-}
-
-// mean = k_xu·w, variance = k_xx − k_xu·Γ·k_ux with Γ = L⁻ᵀ(I − B⁻¹)L⁻¹ (for SoR +L⁻ᵀB⁻¹L⁻¹ alone).
-PredictionGradient SparsePosterior::gradient(ConstRows X, Index output) const {
-  check_inputs(X);
-  Index column = 0;
-  const SparseFactors& g = group_of(output, &column);
-  const SparseValues& v = parts_.values;
-  const Index n = X.rows();
-  const bool degenerate = parts_.approximation.kind == Approximation::Kind::sor;
-  PredictionGradient out{RowMatrix::Zero(n, dims_), RowMatrix::Zero(n, dims_)};
-  if (!parts_.mean.is_zero()) out.mean = parts_.mean.gradient(X, v.mean_weights.col(output));
-  Matrix w = g.c.col(column);
-  solve_lower(g.LB, w, Op::transpose);
-  solve_lower(parts_.Luu, w, Op::transpose);
-  for_blocks(n, [&](Index first, Index size) {
-    const RowBlock x = rows_of(X, first, size);
-    Vector theta_bar = Vector::Zero(v.theta.size()), z_bar = Vector::Zero(v.z.size());
-    const Matrix by_mean = w.replicate(1, size);
-    parts_.features->Kuf_pullback(v.theta.data(), v.z.data(), x, nullptr, by_mean.data(),
-                                  theta_bar.data(), z_bar.data(), out.mean.row(first).data());
-    const Matrix t = whitened(*parts_.features, v.theta.data(), v.z.data(), parts_.Luu, x);
-    Matrix s = t;
-    solve_lower(g.LB, s);
-    solve_lower(g.LB, s, Op::transpose);
-    if (!degenerate) s -= t;
-    s *= 2.0;
-    solve_lower(parts_.Luu, s, Op::transpose);
-    parts_.features->Kuf_pullback(v.theta.data(), v.z.data(), x, nullptr, s.data(),
-                                  theta_bar.data(), z_bar.data(), out.variance.row(first).data());
-    if (degenerate) return;
-    const Vector ones = Vector::Ones(size);
-    parts_.kernel.node().diagonal_pullback(v.theta.data(), x, ones.data(), theta_bar.data(),
-                                           out.variance.row(first).data());
-  });
-  return out;
-}
-
-std::vector<RowMatrix> SparsePosterior::sample(ConstRows X, Index draws, std::uint64_t seed) const {
-  if (draws < 1)
-    throw InputError(fmt::format("the number of draws must be at least 1, got {}", draws));
-  const RowMatrix mean = predict_mean(X);
-  std::vector<RowMatrix> out(static_cast<std::size_t>(draws), mean);
-  for (const auto& g : parts_.groups) {
-    const Matrix C = covariance(X, g.columns.front());
-    for (const Index p : g.columns) {
-      const Matrix noise =
-          covary::sample(Gaussian{Vector::Zero(X.rows()), C}, draws,
-                         seed + static_cast<std::uint64_t>(p) * 0x9e3779b97f4a7c15u);
-      for (Index s = 0; s < draws; ++s) out[static_cast<std::size_t>(s)].col(p) += noise.col(s);
-    }
-  }
-  return out;
-}
-
-SparsePosterior SparsePosterior::with(ConstRows X, ConstRows Y, ConstVector point_noise) const {
-  check_inputs(X);
-  if (Y.rows() != X.rows() || Y.cols() != outputs_)
-    throw InputError(fmt::format("the new outputs are {}×{}, expected {}×{}", Y.rows(), Y.cols(),
-                                 X.rows(), outputs_));
-  std::vector<std::vector<Index>> columns;
-  for (const auto& g : parts_.groups) {
-    columns.push_back(g.columns);
-    for (const Index p : g.columns)
-      for (Index i = 0; i < Y.rows(); ++i)
-        if (std::isnan(Y(i, p)) != std::isnan(Y(i, g.columns.front())))
-          throw InputError(fmt::format(
-              "new row {} misses some of the outputs {} and not others, which the model took "
-              "together; fit it again with these rows",
-              i, fmt::join(g.columns, ", ")));
-  }
-  const RowMatrix dense = Y;
-  const MemoryRows rows(X, dense, point_noise);
-  const Sweep sweep = Sweep::for_features(rows, parts_.features->size());
-  const SparseValues& v = parts_.values;
-  const SweepContext c{
-      parts_.features.get(), &parts_.kernel.node(), v.theta.data(), v.z.data(), v.noise,
-      &parts_.mean,          v.mean_weights,        parts_.Luu};
-  const auto fresh = weighted_statistics(c, parts_.approximation.rule(), sweep, columns);
-  SparsePosteriorParts parts = parts_;
-  for (std::size_t i = 0; i < fresh.size(); ++i) {
-    SparseFactors& g = parts.groups[i];
-    Matrix B = product(g.LB, g.LB, Op::none, Op::transpose) + fresh[i].C;
-    Matrix beta = g.c;
-    multiply_lower(g.LB, beta);
-    g.c = beta + fresh[i].beta;
-    g.LB = cholesky(std::move(B), "I + L⁻¹Kuf·W·KfuL⁻ᵀ").L;
-    solve_lower(g.LB, g.c);
-    g.rows += fresh[i].rows;
-    g.rr += fresh[i].rr;
-    g.log_w += fresh[i].log_w;
-    g.term += fresh[i].term;
-  }
-  return SparsePosterior(std::move(parts));
-}
-
-Gaussian SparsePosterior::inducing(Index output) const {
-  Index column = 0;
-  const SparseFactors& g = group_of(output, &column);
-  Matrix mean = g.c.col(column);
-  solve_lower(g.LB, mean, Op::transpose);
-  multiply_lower(parts_.Luu, mean);
-  Matrix half = parts_.Luu.transpose();  // LB⁻¹Luuᵀ
-  solve_lower(g.LB, half);
-  return {mean.col(0), product(half, half, Op::transpose)};
 }
 
 }  // namespace covary

@@ -136,10 +136,14 @@ Matrix Cholesky::inverse() const {
 }
 
 double Cholesky::condition_estimate() const {
+  if (L.rows() == 0) return 1.0;
+  const Matrix A = product(L, L, Op::none, Op::transpose);
+  return condition_estimate(A.cwiseAbs().colwise().sum().maxCoeff());
+}
+
+double Cholesky::condition_estimate(double norm) const {
   const int n = static_cast<int>(L.rows());
   if (n == 0) return 1.0;
-  Matrix A = product(L, L, Op::none, Op::transpose);
-  const double norm = A.cwiseAbs().colwise().sum().maxCoeff();
   double rcond = 0.0;
   std::vector<double> work(static_cast<std::size_t>(3 * n));
   std::vector<int> iwork(static_cast<std::size_t>(n));

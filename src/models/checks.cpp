@@ -45,43 +45,6 @@ void check_regression_data(ConstRows X, ConstRows Y, ConstVector point_noise) {
                       i, point_noise(i)));
 }
 
-Vector column_means(ConstRows Y) {
-  Vector out = Vector::Zero(Y.cols());
-  for (Index p = 0; p < Y.cols(); ++p) {
-    Index n = 0;
-    for (Index i = 0; i < Y.rows(); ++i)
-      if (!std::isnan(Y(i, p))) out(p) += Y(i, p), ++n;
-    if (n) out(p) /= static_cast<double>(n);
-  }
-  return out;
-}
-
-DataScale data_scale(ConstRows X, ConstRows Y) {
-  const Index N = X.rows(), D = X.cols();
-  DataScale out = DataScale::unit(D);
-  for (Index d = 0; d < D; ++d) {
-    const double mean = X.col(d).mean();
-    const double sd = std::sqrt((X.col(d).array() - mean).square().mean());
-    if (N > 1 && sd > 1e-12 * std::abs(mean)) {
-      out.x_sd(d) = sd;
-      out.x_range(d) = X.col(d).maxCoeff() - X.col(d).minCoeff();
-    }
-  }
-  const Vector means = column_means(Y);
-  double squares = 0.0, raw = 0.0, count = 0.0;
-  for (Index p = 0; p < Y.cols(); ++p)
-    for (Index i = 0; i < N; ++i)
-      if (!std::isnan(Y(i, p))) {
-        squares += (Y(i, p) - means(p)) * (Y(i, p) - means(p));
-        raw += Y(i, p) * Y(i, p);
-        count += 1.0;
-      }
-  // A constant target has no spread: its size stands in, then one.
-  out.y_variance = squares / count;
-  if (!(out.y_variance > 1e-20 * raw / count)) out.y_variance = raw > 0.0 ? raw / count : 1.0;
-  return out;
-}
-
 ScaledData scaled_data(ConstRows X, ConstRows Y, ConstVector point_noise, ScaleMode input_mode,
                        ScaleMode output_mode) {
   check_regression_data(X, Y, point_noise);

@@ -9,7 +9,7 @@
 #include "covary/error.hpp"
 #include "covary/linalg/blas.hpp"
 #include "covary/training/restarts.hpp"
-#include "models/checks.hpp"
+#include "models/row_summaries.hpp"
 
 namespace covary {
 
@@ -32,12 +32,13 @@ Regression::Regression(ConstRows X, ConstRows Y, RegressionOptions options, Cons
   log_jacobian_ = data.log_jacobian;
   warnings_ = std::move(data.warnings);
 
-  const DataScale scale = data_scale(X_, Y_);
+  const MemoryRows rows(X_, Y_, point_noise_);
+  const DataScale scale = data_scale(rows);
   parameters_ = options_.kernel.parameters(scale);
   const double noise = 0.1 * scale.y_variance;
   parameters_.add({"likelihood.variance", Vector::Constant(1, noise),
                    Transform::positive(noise, 1e-7 * noise)});
-  options_.mean.declare(parameters_, X_.cols(), column_means(Y_));
+  options_.mean.declare(parameters_, X_.cols(), column_means(rows));
   starts_ = parameters_;
 }
 

@@ -4,27 +4,30 @@
 
 #include <chrono>
 #include <cmath>
-#include <numbers>
 #include <utility>
 
 #include "covary/error.hpp"
+#include "covary/inference/cglb.hpp"
 #include "covary/inference/pitc.hpp"
 #include "covary/inference/sparse_posterior.hpp"
-#include "models/checks.hpp"
+#include "models/restored.hpp"
+#include "models/row_summaries.hpp"
 
 namespace covary {
 namespace {
 
-// Gives a value back what it was.
-template <class T>
-struct Restored {
-  explicit Restored(T& v) : value(v), before(v) {}
-  ~Restored() { value = before; }
-  Restored(const Restored&) = delete;
-  Restored& operator=(const Restored&) = delete;
-  T& value;
-  T before;
-};
+// The bound of CGLB at a v that conjugate gradients find from zero, so that it is a function of the
+// parameters alone; `v` gets that v.
+SparseEvaluation cglb_bound(const SparseProblem& problem, const SparseValues& values,
+                            Jitter& jitter, SweepGradient* gradient, Matrix* v) {
+  Matrix solution;
+  improve_cglb(problem, values, solution, jitter, {200, 1e-7});
+  CglbEvaluation e = evaluate_cglb(problem, values, solution, jitter, gradient);
+  e.sparse.value = e.lower;
+  e.sparse.terms.fit = -e.lower - e.sparse.terms.complexity - e.sparse.terms.trace;
+  if (v) *v = std::move(solution);
+  return std::move(e.sparse);
+}
 
 }  // namespace
 
@@ -36,87 +39,18 @@ void SparseRegressionOptions::check() const {
         fmt::format("the number of inducing inputs must not be negative, got {}; 0 "
                     "takes as many as it needs",
                     inducing));
-  if (subset < 0 || starts < 1 || groups < 0 || most_inducing < 1)
-    throw InputError("subset and groups must not be negative; starts and most_inducing at least 1");
+  if (subset < 0 || sample < 0 || starts < 1 || groups < 0 || most_inducing < 1)
+    throw InputError(
+        "subset, sample and groups must not be negative; starts and most_inducing at least 1");
+  if (warm_start) {
+    const auto pitc = Approximation::Kind::pitc;
+    if (warm_start->kind == pitc || approximation.kind == pitc)
+      throw InputError("pitc groups its rows: it neither gives nor takes a warm start");
+    if (inducing == 0 && Z.size() == 0)
+      throw InputError("a warm start needs a given number of inducing inputs");
+  }
   if (!(bracket > 0.0)) throw InputError(fmt::format("bracket must be positive, got {}", bracket));
   training.check();
-}
-
-SparseRegression::SparseRegression(ConstRows X, ConstRows Y, SparseRegressionOptions options,
-                                   ConstVector point_noise)
-    : options_(std::move(options)) {
-  options_.check();
-  ScaledData data = scaled_data(X, Y, point_noise, options_.scale_inputs, options_.scale_outputs);
-  X_ = std::move(data.X);
-  Y_ = std::move(data.Y);
-  point_noise_ = std::move(data.point_noise);
-  input_scaling_ = std::move(data.inputs);
-  output_scaling_ = std::move(data.outputs);
-  log_jacobian_ = data.log_jacobian;
-  warnings_ = std::move(data.warnings);
-  if (options_.Z.size() && options_.Z.cols() != X.cols())
-    throw InputError(
-        fmt::format("the inducing inputs have {} columns, X has {}", options_.Z.cols(), X.cols()));
-
-  if (options_.approximation.kind == Approximation::Kind::pitc) {
-    // Rows in the order of their groups.
-    const Index M = options_.inducing ? options_.inducing : 100;
-    const Index groups = options_.groups ? options_.groups : std::max<Index>(1, X.rows() / M);
-    const auto order = order_by_cluster(X_, groups, options_.seed, group_starts_);
-    X_ = RowMatrix(X_(order, Eigen::all));
-    Y_ = RowMatrix(Y_(order, Eigen::all));
-    if (point_noise_.size()) point_noise_ = Vector(point_noise_(order));
-  }
-  rows_ = std::make_shared<MemoryRows>(X_, Y_, point_noise_);
-  columns_ = columns_by_pattern(*rows_);
-
-  const DataScale scale = data_scale(X_, Y_);
-  parameters_ = options_.kernel.parameters(scale);
-  const double noise = 0.1 * scale.y_variance;
-  parameters_.add({"likelihood.variance", Vector::Constant(1, noise),
-                   Transform::positive(noise, 1e-7 * noise)});
-  options_.mean.declare(parameters_, X_.cols(), column_means(Y_));
-  if (options_.Z.size())
-    set_features(input_scaling_.apply(options_.Z));
-  else
-    choose_Z(options_.inducing ? options_.inducing : first_inducing);
-}
-
-void SparseRegression::say(const std::string& text) const {
-  if (options_.tell) options_.tell(text);
-}
-
-// New inducing inputs take the place of the old; the parameter keeps its flags.
-void SparseRegression::set_features(ConstRows Z) {
-  features_ = inducing_points(options_.kernel, Z);
-  const bool fixed = parameters_.contains("features.Z") && !parameters_.at("features.Z").trainable;
-  Parameters all;
-  for (const Parameter& p : parameters_.all())
-    if (p.path != "features.Z") {
-      Parameter copy = p;
-      copy.tied_to.clear();
-      all.add(std::move(copy));
-    }
-  features_->declare(all);
-  for (const Parameter& p : parameters_.all())
-    if (!p.tied_to.empty()) all.tie(p.path, p.tied_to, p.ratio);
-  if (fixed) all.fix("features.Z");
-  parameters_ = std::move(all);
-}
-
-void SparseRegression::set_parameters(Parameters parameters) {
-  const Parameter& Z = parameters.at("features.Z");
-  features_ =
-      inducing_points(options_.kernel, Eigen::Map<const RowMatrix>(Z.value.data(), Z.rows, Z.cols));
-  parameters_ = std::move(parameters);
-}
-
-void SparseRegression::choose_Z(Index M) {
-  const Vector theta = parameters_.values().head(options_.kernel.parameter_count(X_.cols()));
-  SelectionResult chosen = select_inducing(options_.selection, std::min(M, X_.rows()), X_,
-                                           options_.kernel, theta, options_.seed);
-  if (!chosen.note.empty()) say(chosen.note);
-  set_features(chosen.Z);
 }
 
 SparseValues SparseRegression::unpack(ConstVector values) const {
@@ -127,8 +61,8 @@ SparseValues SparseRegression::unpack(ConstVector values) const {
   return v;
 }
 
-SparseEvaluation SparseRegression::evaluate(ConstVector values, Jitter& jitter,
-                                            Vector* values_bar) const {
+SparseEvaluation SparseRegression::evaluate(ConstVector values, Jitter& jitter, Vector* values_bar,
+                                            Matrix* cglb_v) const {
   const SparseValues v = unpack(values);
   const bool pitc = !group_starts_.empty();
   const Sweep sweep = pitc ? group_sweep(*rows_, group_starts_, features_->size())
@@ -143,8 +77,10 @@ SparseEvaluation SparseRegression::evaluate(ConstVector values, Jitter& jitter,
                               parameters_.at("features.Z").trainable && values_bar};
   SweepGradient g;
   SweepGradient* out = values_bar ? &g : nullptr;
-  SparseEvaluation e = pitc ? evaluate_pitc(problem, group_starts_, v, jitter, out)
-                            : evaluate_sparse(problem, v, jitter, out);
+  const bool cglb = options_.approximation.kind == Approximation::Kind::cglb;
+  SparseEvaluation e = pitc   ? evaluate_pitc(problem, group_starts_, v, jitter, out)
+                       : cglb ? cglb_bound(problem, v, jitter, out, cglb_v)
+                              : evaluate_sparse(problem, v, jitter, out);
   if (values_bar) {
     values_bar->resize(values.size());
     const RowMatrix W_bar = g.mean_bar;
@@ -183,18 +119,6 @@ std::optional<double> SparseRegression::objective(const Vector& u, Vector* gradi
   return -value;
 }
 
-// The log evidence of y ~ N(0, s²) with the best s for each output: what a model has to beat.
-double SparseRegression::noise_only() const {
-  double sum = 0.0;
-  for (Index p = 0; p < Y_.cols(); ++p) {
-    double square = 0.0, n = 0.0;
-    for (Index i = 0; i < Y_.rows(); ++i)
-      if (!std::isnan(Y_(i, p))) square += Y_(i, p) * Y_(i, p), n += 1.0;
-    if (square > 0.0) sum -= 0.5 * n * (std::log(2.0 * std::numbers::pi * square / n) + 1.0);
-  }
-  return sum;
-}
-
 RegressionFit SparseRegression::fit() {
   const auto began = std::chrono::steady_clock::now();
   Jitter jitter{options_.jitter};
@@ -219,7 +143,7 @@ RegressionFit SparseRegression::fit() {
     if (automatic)
       best = resumed ? finish_growing(given, "resumed", jitter) : grow(jitter);
     else
-      best = train_once(jitter);
+      best = options_.warm_start && !resumed ? train_warm(jitter) : train_once(jitter);
   }
 
   if (options_.training.max_iterations > 0 && late()) {
@@ -230,7 +154,8 @@ RegressionFit SparseRegression::fit() {
 
   Jitter final_jitter = jitter;
   const Vector values = parameters_.values();
-  SparseEvaluation e = evaluate(values, final_jitter, nullptr);
+  Matrix v;  // of CGLB
+  SparseEvaluation e = evaluate(values, final_jitter, nullptr, &v);
   Summary& summary = best.summary;
   for (auto& p : summary.trace) p.value += log_jacobian_;
   for (auto& s : summary.starts)
@@ -245,7 +170,7 @@ RegressionFit SparseRegression::fit() {
       "{}: {} route, ρ = {:.1e}, smallest eigenvalue of Kuu {:.1e}", options_.approximation.print(),
       routes[static_cast<int>(e.terms.route)], e.terms.rho, e.terms.smallest_eigenvalue);
   summary.warnings.insert(summary.warnings.begin(), warnings_.begin(), warnings_.end());
-  const double floor = noise_only();
+  const double floor = noise_only_evidence(*rows_);
   if (e.value <= floor && options_.training.max_iterations > 0) {
     summary.converged = false;
     summary.warnings.push_back(
@@ -253,7 +178,8 @@ RegressionFit SparseRegression::fit() {
         "noise alone");
   }
   SparsePosterior posterior({options_.approximation, options_.kernel, options_.mean, features_,
-                             unpack(values), std::move(e.Luu), e.jitter, std::move(e.factors)});
+                             unpack(values), std::move(e.Luu), e.jitter, std::move(e.factors),
+                             v.rows() ? X_ : RowMatrix(), std::move(v)});
   RegressionFit out{
       std::move(posterior), input_scaling_, output_scaling_, parameters_, {}, 0.0, 0.0, {}, {}, {}};
   out.diagnostics = {{"inducing", static_cast<double>(features_->size())},

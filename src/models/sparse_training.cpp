@@ -10,6 +10,8 @@
 #include "covary/error.hpp"
 #include "covary/models/sparse_regression.hpp"
 #include "covary/random/random.hpp"
+#include "models/restored.hpp"
+#include "models/row_summaries.hpp"
 
 namespace covary {
 
@@ -64,7 +66,7 @@ void SparseRegression::start_from_subset() {
     Regression model(X_(chosen, Eigen::all), Y_(chosen, Eigen::all), o,
                      point_noise_.size() ? Vector(point_noise_(chosen)) : Vector());
     model.parameters() = exact_parameters();
-    say(fmt::format("start: an exact fit of {} of {} rows", rows, N));
+    say(fmt::format("start: an exact fit of {} of {} rows", rows, rows_->rows()));
     try {
       const RegressionFit fitted = model.fit();
       for (const Parameter& p : fitted.parameters.all())
@@ -122,6 +124,21 @@ Minimum SparseRegression::train_once(Jitter& jitter) {
   return train(options_.training, jitter, true);
 }
 
+// By another approximation first. FITC finds structure that VFE, which pays for what M inducing
+// inputs cannot resolve, would take for noise.
+Minimum SparseRegression::train_warm(Jitter& jitter) {
+  {
+    const Restored own(options_.approximation);
+    const Restored after(options_.after_iteration);  // this part has no state to resume from
+    options_.approximation = *options_.warm_start;
+    options_.after_iteration = nullptr;
+    say(fmt::format("warm start: trained by {} first", options_.approximation.print()));
+    train_once(jitter);
+  }
+  jitter = Jitter{options_.jitter};
+  return train(options_.training, jitter, true);
+}
+
 // The evidence lies between the bound and this, in model units; by conjugate gradients where the
 // budget allows, else by the trace.
 Certificate SparseRegression::bracket() const {
@@ -141,7 +158,7 @@ Certificate SparseRegression::bracket() const {
 // M grows by half until the bracket is narrow and more inducing inputs gain nothing; the summary
 // says which of the reasons ended it.
 Minimum SparseRegression::grow(Jitter& jitter) {
-  const double N = static_cast<double>(X_.rows()), floor = noise_only();
+  const double N = static_cast<double>(rows_->rows()), floor = noise_only_evidence(*rows_);
   if (features_->size() > first_inducing) choose_Z(first_inducing);  // of a fit before
   const Parameters given = parameters_;
   if (options_.subset > 0) start_from_subset();
@@ -169,7 +186,8 @@ Minimum SparseRegression::grow(Jitter& jitter) {
     const Index next = std::min({(3 * M + 1) / 2, X_.rows(), options_.most_inducing});
     if (next == M) {
       reason = M == X_.rows()
-                   ? fmt::format("M = {}: an inducing input for every row", M)
+                   ? fmt::format("M = {}: an inducing input for every row{}", M,
+                                 X_.rows() < rows_->rows() ? " kept in memory" : "")
                    : fmt::format(
                          "M = {}: the limit of inducing inputs; the bracket is {:.2g} nats "
                          "a row",
@@ -260,7 +278,7 @@ void SparseRegression::second_opinion(const Parameters& given, const LbfgsOption
     best = std::move(other);
   }
   const double limit =
-      std::max(gap.upper - bound(), options_.bracket * static_cast<double>(X_.rows()));
+      std::max(gap.upper - bound(), options_.bracket * static_cast<double>(rows_->rows()));
   if (std::abs(theirs - value) > limit)
     best.summary.warnings.push_back(fmt::format(
         "two starts ended {:.4g} nats apart, more than the bracket of {:.4g}: there may be "

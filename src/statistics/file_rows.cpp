@@ -37,30 +37,39 @@ void read_at(int file, Index offset, std::size_t bytes, char* to, const std::str
   }
 }
 
+int open_to_read(const std::string& path) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) throw FileError(fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
+  return file;
+}
+
 }  // namespace
 
-FileRows::FileRows(std::string path, std::vector<Index> input_columns,
+FileRows::FileRows(const std::string& path, std::vector<Index> input_columns,
                    std::vector<Index> output_columns)
-    : path_(std::move(path)),
+    : FileRows(open_to_read(path), path, std::move(input_columns), std::move(output_columns)) {}
+
+FileRows::FileRows(int file, std::string name, std::vector<Index> input_columns,
+                   std::vector<Index> output_columns)
+    : name_(std::move(name)),
       inputs_(std::move(input_columns)),
       outputs_(std::move(output_columns)),
       input_scaling_(Scaling::identity(dims())),
       output_scaling_(Scaling::identity(outputs())),
-      file_(open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
-  if (file_ < 0) throw FileError(fmt::format("cannot read '{}': {}", path_, std::strerror(errno)));
+      file_(file) {
   try {
     struct stat about {};
     if (fstat(file_, &about) != 0 || !S_ISREG(about.st_mode))
-      throw FileError(fmt::format("'{}' is not a regular file", path_));
+      throw FileError(fmt::format("'{}' is not a regular file", name_));
     const auto size = static_cast<std::size_t>(about.st_size);
     std::string head(std::min(size, head_size), '\0');
-    read_at(file_, 0, head.size(), head.data(), path_);
-    const NpyDoubles array = npy_doubles(head, size, path_);
+    read_at(file_, 0, head.size(), head.data(), name_);
+    const NpyDoubles array = npy_doubles(head, size, name_);
     begin_ = array.offset;
     rows_ = array.rows;
     cols_ = array.cols;
-    check_columns(inputs_, cols_, path_);
-    check_columns(outputs_, cols_, path_);
+    check_columns(inputs_, cols_, name_);
+    check_columns(outputs_, cols_, name_);
   } catch (...) {
     close(file_);
     throw;
@@ -80,7 +89,7 @@ DataBlock FileRows::read(Index first, Index n, ReadBuffer& buffer) const {
   const auto size = [](Index a, Index b) { return static_cast<std::size_t>(a * b); };
   buffer.raw.resize(size(n, cols_));
   read_at(file_, begin_ + 8 * first * cols_, 8 * buffer.raw.size(),
-          reinterpret_cast<char*>(buffer.raw.data()), path_);
+          reinterpret_cast<char*>(buffer.raw.data()), name_);
   const auto gather = [&](const std::vector<Index>& columns, const Scaling& scaling,
                           std::vector<double>& to) {
     const auto count = static_cast<Index>(columns.size());
@@ -95,8 +104,9 @@ DataBlock FileRows::read(Index first, Index n, ReadBuffer& buffer) const {
   gather(outputs_, output_scaling_, buffer.y);
   for (Index i = 0; i < n * dims(); ++i)
     if (!std::isfinite(buffer.x[size(i, 1)]))
-      throw InputError(
-          fmt::format("'{}' has an input that is not finite in row {}", path_, first + i / dims()));
+      throw InputError(fmt::format(
+          "'{}' has an input that is not finite in row {}; drop such rows or fill them in", name_,
+          first + i / dims()));
   return {{buffer.x.data(), n, dims(), dims(), first}, buffer.y.data(), outputs(), nullptr};
 }
 

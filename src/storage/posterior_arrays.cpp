@@ -101,6 +101,10 @@ void put_sparse(const SparsePosterior& posterior, Container& c, json& j) {
   c.put_vector("jitter", Vector::Constant(1, parts.jitter));
   if (!parts.mean.is_zero()) c.put_matrix("mean_weights", parts.values.mean_weights);
   c.put_matrix("Luu", parts.Luu);
+  if (parts.v.rows() > 0) {
+    c.put_rows("X", parts.X);
+    c.put_matrix("v", parts.v);
+  }
   for (std::size_t g = 0; g < parts.groups.size(); ++g) {
     const SparseFactors& f = parts.groups[g];
     c.put_integers(group_name(g, "columns"),
@@ -163,8 +167,15 @@ SparsePosterior get_sparse(const Container& c, const json& j) {
   if (!parts.mean.is_zero())
     parts.values.mean_weights =
         c.matrix("mean_weights", parts.mean.basis_count(D), static_cast<Index>(seen.size()));
-  if (!parts.values.theta.allFinite() || !(parts.values.noise >= 0.0) ||
-      !parts.values.mean_weights.allFinite())
+  if (parts.approximation.kind == Approximation::Kind::cglb) {
+    parts.X = c.rows("X");
+    parts.v = c.matrix("v", parts.X.rows(), static_cast<Index>(seen.size()));
+    if (parts.X.rows() == 0 || parts.X.cols() != D)
+      throw FileError(fmt::format("{}: its rows are {}×{}, its inducing inputs have {} columns",
+                                  c.source, parts.X.rows(), parts.X.cols(), D));
+  }
+  if (!parts.values.theta.allFinite() || !(parts.values.noise >= 0.0) || !parts.X.allFinite() ||
+      !parts.v.allFinite() || !parts.values.mean_weights.allFinite())
     throw FileError(fmt::format("{} holds values that are not finite", c.source));
   return SparsePosterior(std::move(parts));
 }

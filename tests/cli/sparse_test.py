@@ -22,7 +22,7 @@ class Sparse(CommandLine):
         return self.json_of("fit", self.train, "--target", "y", "--standard-errors", "no")
 
     def test_every_approximation_fits_predicts_and_is_saved(self):
-        for model in ("sparse", "vfe(tight)", "fitc", "pep(0.5)", "dtc", "sor", "pitc"):
+        for model in ("sparse", "vfe(tight)", "fitc", "pep(0.5)", "dtc", "sor", "pitc", "cglb"):
             with self.subTest(model):
                 out = self.path("sparse.cov")
                 fit = self.json_of("fit", self.train, "--target", "y", "--model", model, "--inducing", "20", "--max-iter",
@@ -51,6 +51,21 @@ class Sparse(CommandLine):
         self.assertIn("M = ", fit["reason"])
         self.assertLess(fit["upper_bound"] - fit["value"], 0.02 * 300)
         self.assertLess(abs(fit["value"] - exact["value"]), 0.02 * 300)
+
+    def test_a_warm_start(self):
+        fit = ("fit", self.train, "--target", "y", "--model", "vfe", "--inducing", "8", "--max-iter", "40")
+        warm = self.json_of(*fit, "--warm-start", "fitc")
+        self.assertEqual(warm["model"], "vfe")
+        self.assertNotEqual(warm["value"], self.json_of(*fit)["value"])
+        self.refused(*fit, "--warm-start", "fitcc", says=["did you mean"])
+        self.refused("fit", self.train, "--target", "y", "--model", "vfe", "--warm-start", "fitc", says=["number of inducing"])
+
+    def test_cglb_takes_no_further_rows_and_does_not_stream(self):
+        out = self.path("cglb.cov")
+        fit = ("fit", self.train, "--target", "y", "--model", "cglb", "--inducing", "10", "--max-iter", "5")
+        self.json_of(*fit, "--out", out)
+        self.refused("update", out, self.test, "--out", self.path("more.cov"), says=["fit it again"])
+        self.refused(*fit, "--stream", says=["every row with every other"])
 
     def test_no_signal_is_said(self):
         rng = random.Random(4)

@@ -66,6 +66,18 @@ TEST(Npy, OtherNumbersOfDimensionsBecomeRows) {
             expected);
 }
 
+TEST(Npy, ItsOwnHeaderIsRead) {
+  for (const Index rows : {Index{1}, Index{123456789012}}) {
+    const std::string header = npy_header(rows, 3);
+    EXPECT_EQ(header.size(), 128u);
+    const NpyDoubles array =
+        npy_doubles(header, header.size() + static_cast<std::size_t>(24 * rows), "a.npy");
+    EXPECT_EQ(array.offset, 128);
+    EXPECT_EQ(array.rows, rows);
+    EXPECT_EQ(array.cols, 3);
+  }
+}
+
 TEST(Npy, DeclaredSizesAreNotBelieved) {
   const std::string data = raw<double>({1, 2, 3, 4});
   for (const char* shape : {"5,", "3,", "4611686018427387904, 4", "18446744073709551615, 2",

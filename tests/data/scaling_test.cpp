@@ -1,5 +1,6 @@
 #include "covary/data/scaling.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -134,6 +135,24 @@ TEST(Scaling, ImagesSuggestGlobal) {
   mixed.col(8) *= 1000;  // another unit, so that no other column spans half the range
   EXPECT_EQ(suggest_mode(mixed), ScaleMode::columns);
   EXPECT_EQ(suggest_mode(RowMatrix::Zero(5, 60)), ScaleMode::columns);
+}
+
+TEST(Scaling, TheSameBitsInBlocksAsInOne) {
+  RowMatrix X = Random(5).normal_matrix(100, 3);
+  X(3, 1) = X(64, 0) = nan;
+  X.col(2).array() += 1e8;
+  const auto in_blocks = [&](Index size) {
+    return column_moments(3, [&, size](const auto& visit) {
+      for (Index i = 0; i < 100; i += size) visit(X.middleRows(i, std::min(size, 100 - i)));
+    });
+  };
+  const ColumnMoments one = in_blocks(100), many = in_blocks(7);
+  EXPECT_EQ(one.count, many.count);
+  EXPECT_EQ(one.mean, many.mean);
+  EXPECT_EQ(one.sd, many.sd);
+  const ScalingFit whole = fit_scaling(X, ScaleMode::columns);
+  EXPECT_EQ(whole.scaling.scale, fit_scaling(many, ScaleMode::columns).scaling.scale);
+  EXPECT_EQ(fit_scaling(many, ScaleMode::none).scaling.scale, Vector::Ones(3));
 }
 
 }  // namespace

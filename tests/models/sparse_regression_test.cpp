@@ -62,6 +62,34 @@ TEST(SparseRegression, TheNumberOfInducingInputsIsFound) {
   EXPECT_LT(parts_of(fit).features->size(), 200);
 }
 
+TEST(SparseRegression, AWarmStartTrainsByAnotherApproximationFirst) {
+  const SmallData d = small_data(150, 2, 1, 5);
+  SparseRegressionOptions options{.approximation = "vfe", .inducing = 5};
+  options.training.max_iterations = 40;
+  const RegressionFit fitc =
+      SparseRegression(d.X, d.Y,
+                       {.approximation = "fitc", .inducing = 5, .training = options.training})
+          .fit();
+  options.warm_start = "fitc";
+  std::vector<std::string> told;
+  options.tell = [&](const std::string& text) { told.push_back(text); };
+  SparseRegression model(d.X, d.Y, options);
+  const RegressionFit warm = model.fit();
+  EXPECT_EQ(warm.posterior.model(), "vfe");
+  EXPECT_EQ(std::count(told.begin(), told.end(), "warm start: trained by fitc first"), 1);
+  EXPECT_GE(warm.summary.value, warm.summary.initial_value);
+  // It goes on from FITC's optimum: the bound at that point is where its training begins.
+  SparseRegression at(d.X, d.Y, {.approximation = "vfe", .inducing = 5});
+  at.set_parameters(fitc.parameters);
+  EXPECT_NEAR(warm.summary.initial_value, at.evaluate().value, 1e-6);
+
+  options.inducing = 0;
+  EXPECT_THROW(SparseRegression(d.X, d.Y, options), InputError);
+  options.inducing = 5;
+  options.warm_start = "pitc";
+  EXPECT_THROW(SparseRegression(d.X, d.Y, options), InputError);
+}
+
 TEST(SparseRegression, NoSignalIsNotConvergence) {
   Random random(11);
   const RowMatrix X = random.normal_matrix(150, 3), Y = random.normal_matrix(150, 1);

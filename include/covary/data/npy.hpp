@@ -17,5 +17,8 @@ struct NpyDoubles {
 };
 // From the first bytes of the file (the header must be among them) and its size.
 NpyDoubles npy_doubles(std::string_view head, std::size_t file_size, const std::string& name);
+// The header of such an array, to be followed by its doubles. Its length is the same for all, so
+// that the number of rows may be written last.
+std::string npy_header(Index rows, Index cols);
 
 }  // namespace covary

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,16 @@ struct Scaling {
   double log_jacobian(ConstRows Y) const;
 };
 
+// Gives the rows of a table to a visitor, in order and in blocks: all in memory, or read anew.
+using RowPass = std::function<void(const std::function<void(ConstRows)>&)>;
+
+// Of each column, over its observed entries; sd with the divisor N.
+struct ColumnMoments {
+  Vector count, mean, sd;
+};
+// In four passes over the rows; the same bits however they are cut into blocks.
+ColumnMoments column_moments(Index cols, const RowPass& pass);
+
 struct ScalingFit {
   Scaling scaling;
   std::vector<std::string> warnings;
@@ -44,9 +55,13 @@ struct ScalingFit {
 // without an observed entry are left alone (shift 0, scale 1) with a warning. With `global` a
 // constant column is centred like any other; only when all are constant is everything left alone.
 ScalingFit fit_scaling(ConstRows X, ScaleMode mode, const std::vector<std::string>& names = {});
+ScalingFit fit_scaling(const ColumnMoments& moments, ScaleMode mode,
+                       const std::vector<std::string>& names = {});
 
 // `global` for images and other tables of many columns in one unit: more than 50 columns, of which
 // at least half of those that vary span at least half the range of the whole table. Else `columns`.
 ScaleMode suggest_mode(ConstRows X);
+// The same from the smallest and the largest value of each column.
+ScaleMode suggest_mode(const Vector& low, const Vector& high);
 
 }  // namespace covary

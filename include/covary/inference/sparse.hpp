@@ -13,7 +13,7 @@ namespace covary {
 // Which sparse approximation: one object with a dial. "sor", "dtc", "fitc", "pitc", "vfe" (=
 // "sparse"), "vfe(tight)", "pep(α)" with 0 < α ≤ 1.
 struct Approximation {
-  enum class Kind { sor, dtc, fitc, pitc, vfe, vfe_tight, pep };
+  enum class Kind { sor, dtc, fitc, pitc, vfe, vfe_tight, pep, cglb };
   Kind kind = Kind::vfe;
   double alpha = 0.0;  // of power-EP; 1 is FITC
 
@@ -24,7 +24,9 @@ struct Approximation {
   std::string print() const;
   RowRule rule() const;
   // A lower bound on the evidence of the exact model.
-  bool is_bound() const { return kind == Kind::vfe || kind == Kind::vfe_tight; }
+  bool is_bound() const {
+    return kind == Kind::vfe || kind == Kind::vfe_tight || kind == Kind::cglb;
+  }
   bool operator==(const Approximation&) const = default;
 };
 

@@ -10,7 +10,7 @@
 namespace covary {
 
 // Everything a sparse posterior is made of, in the units the model saw. Its size depends on the
-// number of inducing variables and not on the data.
+// number of inducing variables and not on the data, but for CGLB.
 struct SparsePosteriorParts {
   Approximation approximation;
   Kernel kernel = "se";
@@ -20,6 +20,10 @@ struct SparsePosteriorParts {
   Matrix Luu;  // factor of Kuu + jitter
   double jitter = 0.0;
   std::vector<SparseFactors> groups;
+  // Of CGLB alone: the mean has the further term k(·, X)·v, and the factors are those of the
+  // residuals that v leaves.
+  RowMatrix X = {};
+  Matrix v = {};
 };
 
 // The posterior f ~ GP(k_·u Kuu⁻¹μ, k − k_·u Kuu⁻¹(Kuu − Σ)Kuu⁻¹ k_u·), or for SoR its degenerate
@@ -59,6 +63,7 @@ class SparsePosterior {
   const SparseFactors& group_of(Index output, Index* column = nullptr) const;
   void check_inputs(ConstRows X) const;
   RowMatrix mean_function(ConstRows X) const;
+  void add_rows_share(const Kernel& kernel, ConstVector theta, ConstRows X, RowMatrix& out) const;
 
   // For each group: the weights Kuu⁻¹μ of k_u(x), and F with F·Fᵀ = L⁻ᵀ(I − B⁻¹)L⁻¹, so that a
   // variance is k − |Fᵀk_u|², one triangular product where two solves would do. F is empty where

@@ -23,10 +23,11 @@ struct Cholesky {
   double jitter = 0.0;
 
   Index size() const { return L.rows(); }
-  double log_determinant() const;     // log|A + jitter·I|
-  Matrix solve(ConstMatrix B) const;  // A⁻¹B
-  Matrix inverse() const;             // full symmetric A⁻¹
-  double condition_estimate() const;  // 1-norm, from LAPACK, of A + jitter·I
+  double log_determinant() const;                // log|A + jitter·I|
+  Matrix solve(ConstMatrix B) const;             // A⁻¹B
+  Matrix inverse() const;                        // full symmetric A⁻¹
+  double condition_estimate() const;             // 1-norm, from LAPACK, of A + jitter·I
+  double condition_estimate(double norm) const;  // the same, where that norm of it is known
 };
 
 // Factors a copy of the symmetric A (lower triangle read). `name` is what errors call the matrix.

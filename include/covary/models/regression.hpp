@@ -96,6 +96,8 @@ class Regression {
   const Scaling& input_scaling() const { return input_scaling_; }
   const Scaling& output_scaling() const { return output_scaling_; }
   const std::vector<std::string>& warnings() const { return warnings_; }
+  // Σ log scale over the observed outputs: what is taken from a log density in model units.
+  double log_jacobian() const { return log_jacobian_; }
   Index rows() const { return X_.rows(); }
   const RegressionOptions& options() const { return options_; }
 

@@ -11,6 +11,8 @@
 
 namespace covary {
 
+struct ScaledData;
+
 struct SparseRegressionOptions {
   Kernel kernel = "se(ard)";
   Mean mean = {};  // zero
@@ -29,6 +31,11 @@ struct SparseRegressionOptions {
   Index subset = 2048;
   Index starts = 3;
   Index groups = 0;  // of PITC; 0: about N/M
+  // Trained first by this approximation, from whose optimum the own one goes on.
+  std::optional<Approximation> warm_start = {};
+  // Of rows in a file: how many are kept in memory, to choose Z and to start from; 0: the larger of
+  // 20 000 and 40 for each inducing input.
+  Index sample = 0;
   std::uint64_t seed = 0;
   LbfgsOptions training = {};  // max_iterations = 0 only evaluates
   std::function<void(const TrainingState&)> after_iteration = nullptr;
@@ -49,10 +56,16 @@ struct SparseRegressionOptions {
 //
 //   SparseRegression model(X, Y, {.approximation = "vfe", .inducing = 200});
 //   RegressionFit fit = model.fit();
+//
+// Rows in a file may be more than memory holds: they are read anew for every evaluation, and of
+// them only a sample is kept (SparseRegressionOptions::sample).
 class SparseRegression {
  public:
   SparseRegression(ConstRows X, ConstRows Y, SparseRegressionOptions options = {},
                    ConstVector point_noise = Vector());
+  // The model sets the scaling of the rows, which serve this model alone. PITC, which has to put
+  // them in order, is Unsupported.
+  explicit SparseRegression(std::shared_ptr<FileRows> rows, SparseRegressionOptions options = {});
   // The rows of the sweep are views of its own data: it moves, and is not copied.
   SparseRegression(SparseRegression&&) = default;
   SparseRegression& operator=(SparseRegression&&) = default;
@@ -67,6 +80,9 @@ class SparseRegression {
   const Scaling& input_scaling() const { return input_scaling_; }
   const Scaling& output_scaling() const { return output_scaling_; }
   const SparseRegressionOptions& options() const { return options_; }
+  Index rows() const { return rows_->rows(); }
+  // Σ log scale over the observed outputs: what is taken from a log density in model units.
+  double log_jacobian() const { return log_jacobian_; }
   const std::vector<std::string>& warnings() const { return warnings_; }
 
   // At the current parameters, in the units of the data.
@@ -83,15 +99,19 @@ class SparseRegression {
  private:
   static constexpr Index first_inducing = 32;  // where automatic M begins
 
+  void take(ScaledData data);
+  void begin();
   SparseValues unpack(ConstVector values) const;
   Parameters exact_parameters() const;
-  SparseEvaluation evaluate(ConstVector values, Jitter& jitter, Vector* values_bar) const;
+  SparseEvaluation evaluate(ConstVector values, Jitter& jitter, Vector* values_bar,
+                            Matrix* v = nullptr) const;
   double bound() const;
   void set_features(ConstRows Z);
   void choose_Z(Index M);
   Minimum train(const LbfgsOptions& training, Jitter& jitter, bool keep_state);
   void start_from_subset();
   Minimum train_once(Jitter& jitter);
+  Minimum train_warm(Jitter& jitter);
   Minimum grow(Jitter& jitter);
   Minimum finish_growing(const Parameters& given, const std::string& reason, Jitter& jitter);
   LbfgsOptions brief_training() const;
@@ -99,16 +119,15 @@ class SparseRegression {
   void second_opinion(const Parameters& given, const LbfgsOptions& training, Minimum& best);
   Certificate bracket() const;
   double held_out_score(const RegressionPosterior& posterior) const;
-  double noise_only() const;
   void say(const std::string& text) const;
 
   SparseRegressionOptions options_;
-  RowMatrix X_, Y_;
+  RowMatrix X_, Y_;  // as the model sees them: all rows, or the sample of those in a file
   Vector point_noise_;
   Scaling input_scaling_, output_scaling_;
   double log_jacobian_ = 0.0;
   std::vector<std::string> warnings_;
-  std::shared_ptr<MemoryRows> rows_;
+  std::shared_ptr<const RowSource> rows_;  // all of them
   std::vector<std::vector<Index>> columns_;
   std::vector<Index> group_starts_;  // PITC
   FeaturesPtr features_;

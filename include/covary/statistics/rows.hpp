@@ -50,23 +50,31 @@ class MemoryRows : public RowSource {
 };
 
 // Rows of a two-dimensional NPY file of doubles in C order, read as they are needed: a file larger
-// than memory will do. Columns are chosen by number and scaled as they are read.
+// than memory will do. Columns are chosen by number and scaled as they are read. An input
+// that is not finite is an InputError that names its row.
 class FileRows : public RowSource {
  public:
-  FileRows(std::string path, std::vector<Index> input_columns, std::vector<Index> output_columns);
+  FileRows(const std::string& path, std::vector<Index> input_columns,
+           std::vector<Index> output_columns);
+  // Of an open file, which it takes over and closes; the name is for messages.
+  FileRows(int file, std::string name, std::vector<Index> input_columns,
+           std::vector<Index> output_columns);
   ~FileRows() override;
   FileRows(const FileRows&) = delete;
   FileRows& operator=(const FileRows&) = delete;
 
   // From now on rows come as (value − shift)/scale.
   void set_scaling(Scaling inputs, Scaling outputs);
+  const std::string& name() const { return name_; }
+  Index columns() const { return cols_; }                                    // of the file
+  double bytes() const { return 8.0 * static_cast<double>(rows_ * cols_); }  // likewise
   Index rows() const override { return rows_; }
   Index dims() const override { return static_cast<Index>(inputs_.size()); }
   Index outputs() const override { return static_cast<Index>(outputs_.size()); }
   DataBlock read(Index first, Index n, ReadBuffer& buffer) const override;
 
  private:
-  std::string path_;
+  std::string name_;
   std::vector<Index> inputs_, outputs_;
   Scaling input_scaling_, output_scaling_;
   int file_ = -1;

@@ -1,0 +1,222 @@
+#include "streaming.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "cost.hpp"
+#include "covary/data/columns.hpp"
+#include "covary/data/split.hpp"
+#include "covary/data/table_blocks.hpp"
+#include "covary/error.hpp"
+#include "covary/statistics/sweep.hpp"
+#include "temporary_rows.hpp"
+
+namespace covary::cli {
+namespace {
+
+enum class Format { npy, text, other };
+
+Format format_of(std::string path) {
+  std::transform(path.begin(), path.end(), path.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (path.ends_with(".npy")) return Format::npy;
+  for (const char* end : {".npy.gz", ".idx", ".idx.gz", "-ubyte", "-ubyte.gz"})
+    if (path.ends_with(end)) return Format::other;
+  return Format::text;
+}
+
+// Why the rows have to be in memory, or nothing.
+std::string obstacle(const TrainingArguments& a, const SparseArguments& sparse) {
+  const auto model = approximation_of(sparse, std::numeric_limits<Index>::max());
+  if (!model) return "--model exact keeps all rows in memory";
+  if (model->kind == Approximation::Kind::pitc) return "--model pitc groups the rows in memory";
+  if (model->kind == Approximation::Kind::cglb)
+    return "--model cglb compares every row with every other";
+  if (!a.folds.empty()) return "--folds trains on parts of the rows, in memory";
+  if (!a.noise.empty()) return "--noise is read into memory with the rows";
+  if (format_of(a.train) == Format::other)
+    return fmt::format("'{}' is read as a whole; only text (gzip too) and plain NPY come in blocks",
+                       a.train);
+  return {};
+}
+
+// A table block by block: its columns, and the inputs and outputs of each block, in order.
+struct Blocks {
+  InputColumns inputs;
+  std::vector<std::string> output_names;
+  std::function<void(const std::function<void(Index first, ConstRows X, ConstRows Y)>&)> each;
+};
+
+void name_outputs(Blocks& blocks, const Table& table, const Roles& r) {
+  for (const Index j : r.targets)
+    blocks.output_names.push_back(table.names[static_cast<std::size_t>(j)]);
+}
+
+// The values of the text columns that are inputs. Whether a column holds text shows in any block,
+// so that a block read before may have taken it for numbers: the text is read once more.
+std::map<std::string, std::set<std::string>> text_levels(const std::string& path,
+                                                         TableOptions& options, const Roles& r) {
+  std::set<std::string> names;
+  TableBlocks first(path, options);
+  while (const auto table = first.next())
+    for (const Index j : r.inputs)
+      if (table->is_text(j)) names.insert(table->names[static_cast<std::size_t>(j)]);
+  options.text_columns.assign(names.begin(), names.end());
+  std::map<std::string, std::set<std::string>> levels;
+  if (names.empty()) return levels;
+  TableBlocks second(path, options);
+  while (const auto table = second.next())
+    for (const Index j : r.inputs)
+      if (table->is_text(j)) {
+        const auto found = one_hot(*table, j).levels;
+        levels[table->names[static_cast<std::size_t>(j)]].insert(found.begin(), found.end());
+      }
+  return levels;
+}
+
+Blocks text_blocks(const TrainingArguments& a, const Common& common) {
+  TableOptions options{.header = parse_header(a.header)};
+  const Table head = *TableBlocks(a.train, options).next();
+  for (const auto& note : head.notes) tell(common, note);
+  const Roles r = roles(head, a);
+  Blocks out;
+  const auto levels = text_levels(a.train, options, r);
+  for (const Index j : r.inputs) {
+    const std::string& name = head.names[static_cast<std::size_t>(j)];
+    out.inputs.columns.push_back({name, {}});
+    if (const auto at = levels.find(name); at != levels.end()) {
+      out.inputs.columns.back().levels.assign(at->second.begin(), at->second.end());
+      tell(common, fmt::format("column '{}' holds text: coded one-hot as {} columns", name,
+                               at->second.size()));
+    }
+  }
+  name_outputs(out, head, r);
+  out.each = [path = a.train, options, r, inputs = out.inputs](const auto& visit) {
+    TableBlocks blocks(path, options);
+    while (const auto table = blocks.next())
+      visit(blocks.first_row(), inputs.apply(*table), numeric_columns(*table, r.targets));
+  };
+  return out;
+}
+
+Blocks npy_blocks(const TrainingArguments& a, std::shared_ptr<FileRows>& in_place) {
+  const Table head =
+      numeric_table(RowMatrix::Zero(1, FileRows(a.train, {}, {}).columns()));  // for the names
+  const Roles r = roles(head, a);
+  in_place = std::make_shared<FileRows>(a.train, r.inputs, r.targets);
+  Blocks out;
+  out.inputs = InputColumns::from(head, r.inputs);
+  name_outputs(out, head, r);
+  // All columns are read as outputs, among which a missing value is no error.
+  std::vector<Index> columns = r.inputs;
+  columns.insert(columns.end(), r.targets.begin(), r.targets.end());
+  const auto rows = std::make_shared<FileRows>(a.train, std::vector<Index>(), std::move(columns));
+  out.each = [rows, D = static_cast<Index>(r.inputs.size())](const auto& visit) {
+    Sweep(*rows, 4096).for_each_block([&](const DataBlock& block) {
+      const Eigen::Map<const RowMatrix> values(block.y, block.x.n, block.outputs);
+      visit(block.x.first, values.leftCols(D), values.rightCols(block.outputs - D));
+    });
+  };
+  return out;
+}
+
+// One pass over the rows that --missing keeps.
+struct Pass {
+  Index all = 0, kept = 0;
+  Vector low, high;  // of the inputs and outputs kept
+};
+
+Pass pass_over(const Blocks& blocks, const std::string& policy,
+               const std::function<void(const RowMatrix&)>& body) {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  Pass out;
+  blocks.each([&](Index first, ConstRows X, ConstRows Y) {
+    const auto keep = kept_rows(X, Y, policy, first);
+    RowMatrix rows(static_cast<Index>(keep.size()), X.cols() + Y.cols());
+    rows.leftCols(X.cols()) = take_rows(X, keep);
+    rows.rightCols(Y.cols()) = take_rows(Y, keep);
+    out.all += X.rows();
+    out.kept += rows.rows();
+    if (out.low.size() == 0) {
+      out.low = Vector::Constant(rows.cols(), inf);
+      out.high = Vector::Constant(rows.cols(), -inf);
+    }
+    for (Index i = 0; i < rows.rows(); ++i)
+      for (Index j = 0; j < rows.cols(); ++j)
+        if (const double v = rows(i, j); !std::isnan(v)) {
+          out.low(j) = std::min(out.low(j), v);
+          out.high(j) = std::max(out.high(j), v);
+        }
+    body(rows);
+  });
+  if (out.kept == 0) throw InputError("every row has missing values; there is nothing to train on");
+  return out;
+}
+
+std::vector<Index> numbers(Index from, Index to) {
+  std::vector<Index> out(static_cast<std::size_t>(to - from));
+  std::iota(out.begin(), out.end(), from);
+  return out;
+}
+
+}  // namespace
+
+bool streams(bool asked, const TrainingArguments& a, const SparseArguments& sparse,
+             const Common& common) {
+  const std::string why_not = obstacle(a, sparse);
+  if (asked) {
+    if (!why_not.empty())
+      throw InputError(fmt::format("--stream does not go with this: {}", why_not));
+    return true;
+  }
+  std::error_code error;
+  const auto size = static_cast<double>(std::filesystem::file_size(a.train, error));
+  if (error || !why_not.empty()) return false;
+  // The bytes as read and the table are in memory at once; text compresses to about a quarter.
+  const double table = (a.train.ends_with(".gz") ? 4.0 : 1.0) * 2.0 * size,
+               there = available_memory();
+  if (table <= 0.5 * there) return false;
+  tell(common, fmt::format("to read {} takes about {} of the {} of memory available: its rows are "
+                           "streamed, as with --stream",
+                           a.train, in_gigabytes(table), in_gigabytes(there)));
+  return true;
+}
+
+TrainingData stream_training(const TrainingArguments& a, const Common& common) {
+  std::shared_ptr<FileRows> in_place;
+  const Blocks blocks =
+      format_of(a.train) == Format::npy ? npy_blocks(a, in_place) : text_blocks(a, common);
+  TrainingData d;
+  d.inputs = blocks.inputs;
+  d.output_names = blocks.output_names;
+  const auto D = static_cast<Index>(d.inputs.names().size()),
+             P = static_cast<Index>(d.output_names.size());
+  Pass pass;
+  if (in_place) {
+    pass = pass_over(blocks, a.missing, [](const RowMatrix&) {});
+    if (pass.kept == pass.all) d.file = in_place;
+  }
+  if (!d.file) {
+    TemporaryRows rows(D + P);
+    pass = pass_over(blocks, a.missing, [&](const RowMatrix& block) { rows.add(block); });
+    const std::string name =
+        fmt::format("the rows of {} in a temporary file in {}", a.train, rows.folder());
+    d.file = std::make_shared<FileRows>(rows.finish(), name, numbers(0, D), numbers(D, D + P));
+  }
+  tell_left_out(pass.kept, pass.all, a.missing, common);
+  d.file_inputs = suggest_mode(pass.low.head(D), pass.high.head(D));
+  d.file_outputs = suggest_mode(pass.low.tail(P), pass.high.tail(P));
+  tell(common, fmt::format("streaming {} rows from {} ({})", d.file->rows(), d.file->name(),
+                           in_gigabytes(d.file->bytes())));
+  return d;
+}
+
+}  // namespace covary::cli

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "sparse_arguments.hpp"
+
+namespace covary::cli {
+
+// Whether training reads its rows from a file, in memory that does not grow with them: when it was
+// asked for (InputError if something else that was asked for forbids it), or when a sparse model's
+// table would be too large, and then a line says so.
+bool streams(bool asked, const TrainingArguments& a, const SparseArguments& sparse,
+             const Common& common);
+
+// As read_training, but the rows stay in a file: in the table itself, if it is an NPY file and
+// every row is kept, else in a temporary one.
+TrainingData stream_training(const TrainingArguments& a, const Common& common);
+
+}  // namespace covary::cli

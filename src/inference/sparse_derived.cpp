@@ -1,0 +1,176 @@
+// What a sparse posterior gives beside its predictions: covariances, components, gradients, draws,
+// and itself with further rows.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "covary/error.hpp"
+#include "covary/inference/sparse_posterior.hpp"
+#include "inference/sparse_blocks.hpp"
+
+namespace covary {
+
+Matrix SparsePosterior::covariance(ConstRows X, Index output) const {
+  check_inputs(X);
+  const SparseFactors& g = group_of(output);
+  const SparseValues& v = parts_.values;
+  const bool degenerate = parts_.approximation.kind == Approximation::Kind::sor;
+  Matrix C = degenerate ? Matrix::Zero(X.rows(), X.rows()) : gram(parts_.kernel, v.theta, X);
+  Matrix t =
+      whitened(*parts_.features, v.theta.data(), v.z.data(), parts_.Luu, rows_of(X, 0, X.rows()));
+  if (!degenerate) syrk(-1.0, t, Op::transpose, 1.0, C);
+  solve_lower(g.LB, t);
+  syrk(1.0, t, Op::transpose, 1.0, C);
+  mirror_lower(C);
+  C.diagonal() = C.diagonal().cwiseMax(0.0);
+  return C;
+}
+
+std::vector<ComponentPrediction> SparsePosterior::components(ConstRows X) const {
+  check_inputs(X);
+  const SparseValues& v = parts_.values;
+  std::vector<ComponentPrediction> out;
+  for (const auto& term : parts_.kernel.terms(dims_)) {
+    const Kernel k(term.node);
+    const FeaturesPtr features = parts_.features->for_term(k);
+    const double* theta = v.theta.data() + term.offset;
+    ComponentPrediction part{k.print(), RowMatrix::Zero(X.rows(), outputs_),
+                             RowMatrix(X.rows(), outputs_)};
+    if (parts_.v.rows() > 0)
+      add_rows_share(k, v.theta.segment(term.offset, k.parameter_count(dims_)), X, part.mean);
+    for_blocks(X.rows(), [&](Index first, Index size) {
+      const RowBlock x = rows_of(X, first, size);
+      const Matrix t = whitened(*features, theta, v.z.data(), parts_.Luu, x);
+      Vector h(size);
+      k.node().diagonal(theta, x, h.data());
+      h -= t.colwise().squaredNorm().transpose();
+      for (const auto& g : parts_.groups) {
+        Matrix t2 = t;
+        solve_lower(g.LB, t2);
+        const Matrix mean = product(t2, g.c, Op::transpose);
+        const Vector variance = (h + t2.colwise().squaredNorm().transpose()).cwiseMax(0.0);
+        for (std::size_t c = 0; c < g.columns.size(); ++c) {
+          part.mean.col(g.columns[c]).segment(first, size) += mean.col(static_cast<Index>(c));
+          part.variance.col(g.columns[c]).segment(first, size) = variance;
+        }
+      }
+    });
+    out.push_back(std::move(part));
+  }
+  return out;
+}
+
+// mean = k_xu·w, variance = k_xx − k_xu·Γ·k_ux with Γ = L⁻ᵀ(I − B⁻¹)L⁻¹ (for SoR +L⁻ᵀB⁻¹L⁻¹ alone).
+PredictionGradient SparsePosterior::gradient(ConstRows X, Index output) const {
+  check_inputs(X);
+  Index column = 0;
+  const SparseFactors& g = group_of(output, &column);
+  const SparseValues& v = parts_.values;
+  const Index n = X.rows();
+  const bool degenerate = parts_.approximation.kind == Approximation::Kind::sor;
+  PredictionGradient out{RowMatrix::Zero(n, dims_), RowMatrix::Zero(n, dims_)};
+  if (!parts_.mean.is_zero()) out.mean = parts_.mean.gradient(X, v.mean_weights.col(output));
+  Matrix w = g.c.col(column);
+  solve_lower(g.LB, w, Op::transpose);
+  solve_lower(parts_.Luu, w, Op::transpose);
+  for_blocks(n, [&](Index first, Index size) {
+    const RowBlock x = rows_of(X, first, size);
+    Vector theta_bar = Vector::Zero(v.theta.size()), z_bar = Vector::Zero(v.z.size());
+    const Matrix by_mean = w.replicate(1, size);
+    parts_.features->Kuf_pullback(v.theta.data(), v.z.data(), x, nullptr, by_mean.data(),
+                                  theta_bar.data(), z_bar.data(), out.mean.row(first).data());
+    if (parts_.v.rows() > 0) {
+      const Matrix of_rows = parts_.v.col(output).transpose().replicate(size, 1);
+      parts_.kernel.node().pullback(v.theta.data(), {x, rows_of(parts_.X, 0, parts_.X.rows())},
+                                    of_rows.data(), theta_bar.data(), out.mean.row(first).data(),
+                                    nullptr);
+    }
+    const Matrix t = whitened(*parts_.features, v.theta.data(), v.z.data(), parts_.Luu, x);
+    Matrix s = t;
+    solve_lower(g.LB, s);
+    solve_lower(g.LB, s, Op::transpose);
+    if (!degenerate) s -= t;
+    s *= 2.0;
+    solve_lower(parts_.Luu, s, Op::transpose);
+    parts_.features->Kuf_pullback(v.theta.data(), v.z.data(), x, nullptr, s.data(),
+                                  theta_bar.data(), z_bar.data(), out.variance.row(first).data());
+    if (degenerate) return;
+    const Vector ones = Vector::Ones(size);
+    parts_.kernel.node().diagonal_pullback(v.theta.data(), x, ones.data(), theta_bar.data(),
+                                           out.variance.row(first).data());
+  });
+  return out;
+}
+
+std::vector<RowMatrix> SparsePosterior::sample(ConstRows X, Index draws, std::uint64_t seed) const {
+  if (draws < 1)
+    throw InputError(fmt::format("the number of draws must be at least 1, got {}", draws));
+  const RowMatrix mean = predict_mean(X);
+  std::vector<RowMatrix> out(static_cast<std::size_t>(draws), mean);
+  for (const auto& g : parts_.groups) {
+    const Matrix C = covariance(X, g.columns.front());
+    for (const Index p : g.columns) {
+      const Matrix noise =
+          covary::sample(Gaussian{Vector::Zero(X.rows()), C}, draws,
+                         seed + static_cast<std::uint64_t>(p) * 0x9e3779b97f4a7c15u);
+      for (Index s = 0; s < draws; ++s) out[static_cast<std::size_t>(s)].col(p) += noise.col(s);
+    }
+  }
+  return out;
+}
+
+SparsePosterior SparsePosterior::with(ConstRows X, ConstRows Y, ConstVector point_noise) const {
+  check_inputs(X);
+  if (parts_.v.rows() > 0)
+    throw InputError("a model by cglb cannot take further rows; fit it again with all of them");
+  if (Y.rows() != X.rows() || Y.cols() != outputs_)
+    throw InputError(fmt::format("the new outputs are {}×{}, expected {}×{}", Y.rows(), Y.cols(),
+                                 X.rows(), outputs_));
+  std::vector<std::vector<Index>> columns;
+  for (const auto& g : parts_.groups) {
+    columns.push_back(g.columns);
+    for (const Index p : g.columns)
+      for (Index i = 0; i < Y.rows(); ++i)
+        if (std::isnan(Y(i, p)) != std::isnan(Y(i, g.columns.front())))
+          throw InputError(fmt::format(
+              "new row {} misses some of the outputs {} and not others, which the model took "
+              "together; fit it again with these rows",
+              i, fmt::join(g.columns, ", ")));
+  }
+  const RowMatrix dense = Y;
+  const MemoryRows rows(X, dense, point_noise);
+  const Sweep sweep = Sweep::for_features(rows, parts_.features->size());
+  const SparseValues& v = parts_.values;
+  const SweepContext c{
+      parts_.features.get(), &parts_.kernel.node(), v.theta.data(), v.z.data(), v.noise,
+      &parts_.mean,          v.mean_weights,        parts_.Luu};
+  const auto fresh = weighted_statistics(c, parts_.approximation.rule(), sweep, columns);
+  SparsePosteriorParts parts = parts_;
+  for (std::size_t i = 0; i < fresh.size(); ++i) {
+    SparseFactors& g = parts.groups[i];
+    Matrix B = product(g.LB, g.LB, Op::none, Op::transpose) + fresh[i].C;
+    Matrix beta = g.c;
+    multiply_lower(g.LB, beta);
+    g.c = beta + fresh[i].beta;
+    g.LB = cholesky(std::move(B), "I + L⁻¹Kuf·W·KfuL⁻ᵀ").L;
+    solve_lower(g.LB, g.c);
+    g.rows += fresh[i].rows;
+    g.rr += fresh[i].rr;
+    g.log_w += fresh[i].log_w;
+    g.term += fresh[i].term;
+  }
+  return SparsePosterior(std::move(parts));
+}
+
+Gaussian SparsePosterior::inducing(Index output) const {
+  Index column = 0;
+  const SparseFactors& g = group_of(output, &column);
+  Matrix mean = g.c.col(column);
+  solve_lower(g.LB, mean, Op::transpose);
+  multiply_lower(parts_.Luu, mean);
+  Matrix half = parts_.Luu.transpose();  // LB⁻¹Luuᵀ
+  solve_lower(g.LB, half);
+  return {mean.col(0), product(half, half, Op::transpose)};
+}
+
+}  // namespace covary

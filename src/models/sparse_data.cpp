@@ -1,0 +1,130 @@
+// What a sparse model is made of before it is trained: its rows, in memory or in a file, and its
+// inducing inputs.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "covary/error.hpp"
+#include "covary/inference/pitc.hpp"
+#include "covary/models/sparse_regression.hpp"
+#include "models/row_summaries.hpp"
+
+namespace covary {
+namespace {
+
+// With automatic M as for 500, which few data sets exceed.
+Index rows_to_keep(const SparseRegressionOptions& o) {
+  if (o.sample > 0) return o.sample;
+  const Index M = o.Z.rows() ? o.Z.rows() : o.inducing ? o.inducing : 500;
+  return std::max<Index>(20000, 40 * M);
+}
+
+}  // namespace
+
+SparseRegression::SparseRegression(ConstRows X, ConstRows Y, SparseRegressionOptions options,
+                                   ConstVector point_noise)
+    : options_(std::move(options)) {
+  options_.check();
+  take(scaled_data(X, Y, point_noise, options_.scale_inputs, options_.scale_outputs));
+  if (options_.approximation.kind == Approximation::Kind::pitc) {
+    // Rows in the order of their groups.
+    const Index M = options_.inducing ? options_.inducing : 100;
+    const Index groups = options_.groups ? options_.groups : std::max<Index>(1, X.rows() / M);
+    const auto order = order_by_cluster(X_, groups, options_.seed, group_starts_);
+    X_ = RowMatrix(X_(order, Eigen::all));
+    Y_ = RowMatrix(Y_(order, Eigen::all));
+    if (point_noise_.size()) point_noise_ = Vector(point_noise_(order));
+  }
+  rows_ = std::make_shared<MemoryRows>(X_, Y_, point_noise_);
+  begin();
+}
+
+SparseRegression::SparseRegression(std::shared_ptr<FileRows> rows, SparseRegressionOptions options)
+    : options_(std::move(options)) {
+  options_.check();
+  if (!rows || rows->dims() == 0 || rows->outputs() == 0)
+    throw InputError("a fit of rows in a file needs at least one input and one output column");
+  if (options_.approximation.kind == Approximation::Kind::pitc)
+    throw Unsupported(
+        "pitc puts the rows in order by clusters and needs them in memory; of rows in a file fit "
+        "vfe, vfe(tight), fitc, pep(α), dtc or sor");
+  if (options_.approximation.kind == Approximation::Kind::cglb)
+    throw Unsupported(
+        "cglb compares every row with every other and needs them in memory; of rows in a file fit "
+        "vfe, vfe(tight), fitc, pep(α), dtc or sor");
+  take(scaled_data(*rows, options_.scale_inputs, options_.scale_outputs, rows_to_keep(options_),
+                   options_.seed));
+  if (X_.rows() < rows->rows())
+    say(fmt::format("{} of {} rows are kept in memory, to choose inducing inputs and to start from",
+                    X_.rows(), rows->rows()));
+  rows_ = std::move(rows);
+  begin();
+}
+
+void SparseRegression::take(ScaledData data) {
+  X_ = std::move(data.X);
+  Y_ = std::move(data.Y);
+  point_noise_ = std::move(data.point_noise);
+  input_scaling_ = std::move(data.inputs);
+  output_scaling_ = std::move(data.outputs);
+  log_jacobian_ = data.log_jacobian;
+  warnings_ = std::move(data.warnings);
+}
+
+// Parameters scaled to the data, and the first inducing inputs.
+void SparseRegression::begin() {
+  if (options_.Z.size() && options_.Z.cols() != X_.cols())
+    throw InputError(
+        fmt::format("the inducing inputs have {} columns, X has {}", options_.Z.cols(), X_.cols()));
+  columns_ = columns_by_pattern(*rows_);
+  const DataScale scale = data_scale(*rows_);
+  parameters_ = options_.kernel.parameters(scale);
+  const double noise = 0.1 * scale.y_variance;
+  parameters_.add({"likelihood.variance", Vector::Constant(1, noise),
+                   Transform::positive(noise, 1e-7 * noise)});
+  options_.mean.declare(parameters_, X_.cols(), column_means(*rows_));
+  if (options_.Z.size())
+    set_features(input_scaling_.apply(options_.Z));
+  else
+    choose_Z(options_.inducing ? options_.inducing : first_inducing);
+}
+
+void SparseRegression::say(const std::string& text) const {
+  if (options_.tell) options_.tell(text);
+}
+
+// New inducing inputs take the place of the old; the parameter keeps its flags.
+void SparseRegression::set_features(ConstRows Z) {
+  features_ = inducing_points(options_.kernel, Z);
+  const bool fixed = parameters_.contains("features.Z") && !parameters_.at("features.Z").trainable;
+  Parameters all;
+  for (const Parameter& p : parameters_.all())
+    if (p.path != "features.Z") {
+      Parameter copy = p;
+      copy.tied_to.clear();
+      all.add(std::move(copy));
+    }
+  features_->declare(all);
+  for (const Parameter& p : parameters_.all())
+    if (!p.tied_to.empty()) all.tie(p.path, p.tied_to, p.ratio);
+  if (fixed) all.fix("features.Z");
+  parameters_ = std::move(all);
+}
+
+void SparseRegression::set_parameters(Parameters parameters) {
+  const Parameter& Z = parameters.at("features.Z");
+  features_ =
+      inducing_points(options_.kernel, Eigen::Map<const RowMatrix>(Z.value.data(), Z.rows, Z.cols));
+  parameters_ = std::move(parameters);
+}
+
+void SparseRegression::choose_Z(Index M) {
+  const Vector theta = parameters_.values().head(options_.kernel.parameter_count(X_.cols()));
+  SelectionResult chosen = select_inducing(options_.selection, std::min(M, X_.rows()), X_,
+                                           options_.kernel, theta, options_.seed);
+  if (!chosen.note.empty()) say(chosen.note);
+  set_features(chosen.Z);
+}
+
+}  // namespace covary
