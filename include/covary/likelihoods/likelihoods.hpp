@@ -1,0 +1,44 @@
+#pragma once
+
+#include <optional>
+
+#include "covary/likelihoods/likelihood.hpp"
+
+namespace covary {
+
+using Given = std::optional<double>;  // the start of a parameter
+
+enum class Link { logit, probit };
+
+// y = f + noise of variance `variance` (+ aux, a known noise variance).
+Likelihood gaussian_likelihood(Given variance = {});
+// y = f + scale·t with `degrees` degrees of freedom.
+Likelihood student_t_likelihood(Given scale = {}, Given degrees = {});
+// y = f₁ + noise of variance `variance`·exp(f₂)
+Likelihood heteroscedastic_likelihood(Given variance = {});
+
+// P(y = 1) = σ(f) or Φ(f), labels 0 and 1
+Likelihood bernoulli_likelihood(Link link = Link::logit);
+// y of aux trials; `trials` where there is no such column
+Likelihood binomial_likelihood(Link link = Link::logit, Given trials = {});
+// label k where the k-th of `classes` − 1 ordered thresholds is the last below f + N(0, 1)
+Likelihood ordinal_likelihood(Index classes);
+// P(y = k) = exp(f_k)/Σ exp(f)
+Likelihood softmax_likelihood(Index classes);
+// P(y = argmax f) = 1 − ε, the rest shared by the others
+Likelihood robust_max_likelihood(Index classes, Given epsilon = {});
+
+// Counts of mean aux·exp(f); aux is the exposure, 1 by default.
+Likelihood poisson_likelihood();
+// … of variance μ + μ²/shape
+Likelihood negative_binomial_likelihood(Given shape = {});
+// A log-Gaussian Cox process in bins: Poisson, aux the volume of the bin.
+Likelihood lgcp_likelihood(Given volume = {});
+
+// 0 < y < 1 of mean σ(f): Beta(μ·concentration, (1 − μ)·concentration)
+Likelihood beta_likelihood(Given concentration = {});
+// y > 0 of mean exp(f)
+Likelihood gamma_likelihood(Given shape = {});
+Likelihood exponential_likelihood();
+
+}  // namespace covary

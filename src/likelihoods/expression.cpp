@@ -1,0 +1,211 @@
+#include "covary/likelihoods/expression.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include "covary/error.hpp"
+#include "covary/likelihoods/likelihoods.hpp"
+#include "covary/parameters/suggest.hpp"
+
+namespace covary {
+namespace {
+
+const std::vector<std::string> names{
+    "gaussian", "bernoulli",   "student_t", "binomial",   "poisson", "negative_binomial", "beta",
+    "gamma",    "exponential", "ordinal",   "robust_max", "softmax", "heteroscedastic",   "lgcp"};
+
+class Parser {
+ public:
+  Parser(const std::string& text, const LikelihoodTable& extra) : text_(text), extra_(extra) {}
+
+  Likelihood parse() {
+    skip();
+    const std::size_t where = at_;
+    const std::string word = name();
+    if (word.empty()) fail("expected the name of a likelihood, as in gaussian");
+    check_name(word, where);
+    arguments();
+    if (at_ < text_.size()) fail(fmt::format("unexpected '{}'", text_[at_]));
+    Likelihood out = build(word, where);
+    if (link_) fail_at(link_where_, fmt::format("{} has no link to choose", word));
+    if (bare_) fail_at(bare_where_, fmt::format("{} takes no bare number; name it", word));
+    if (!keys_.empty())
+      fail_at(keys_.begin()->second.where,
+              fmt::format("{} has no parameter '{}'", word, keys_.begin()->first));
+    return out;
+  }
+
+ private:
+  struct Key {
+    double value;
+    std::size_t where;
+  };
+
+  [[noreturn]] void fail(const std::string& what) const { fail_at(at_, what); }
+  [[noreturn]] void fail_at(std::size_t where, const std::string& what) const {
+    throw ExpressionError(fmt::format("likelihood, column {}: {}\n  {}\n  {}^", where + 1, what,
+                                      text_, std::string(where, ' ')));
+  }
+  void skip() {
+    while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_]))) ++at_;
+  }
+  bool accept(char c) {
+    if (at_ >= text_.size() || text_[at_] != c) return false;
+    ++at_;
+    skip();
+    return true;
+  }
+  std::string name() {
+    const std::size_t first = at_;
+    while (at_ < text_.size() &&
+           (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_'))
+      ++at_;
+    std::string out = text_.substr(first, at_ - first);
+    skip();
+    return out;
+  }
+  double number() {
+    double value = 0.0;
+    const char* first = text_.data() + at_;
+    const auto [end, error] = std::from_chars(first, text_.data() + text_.size(), value);
+    if (error != std::errc() || !std::isfinite(value)) fail("expected a number");
+    at_ += static_cast<std::size_t>(end - first);
+    skip();
+    return value;
+  }
+  bool number_next() const {
+    if (at_ >= text_.size()) return false;
+    const char c = text_[at_];
+    return std::isdigit(static_cast<unsigned char>(c)) || c == '.' || c == '-';
+  }
+
+  void check_name(const std::string& word, std::size_t where) const {
+    auto all = names;
+    for (const auto& [own, make] : extra_) all.push_back(own);
+    if (std::find(all.begin(), all.end(), word) != all.end()) return;
+    fail_at(where, fmt::format("unknown likelihood '{}'{}; likelihoods are: {}", word,
+                               did_you_mean(word, all), fmt::join(all, ", ")));
+  }
+
+  void arguments() {
+    if (!accept('(')) return;
+    if (accept(')')) return;
+    do {
+      const std::size_t where = at_;
+      if (number_next()) {
+        if (bare_) fail_at(where, "one bare number is enough");
+        bare_ = number();
+        bare_where_ = where;
+        continue;
+      }
+      const std::string word = name();
+      if (word == "logit" || word == "probit") {
+        if (link_) fail_at(where, "the link is given twice");
+        link_ = word == "logit" ? Link::logit : Link::probit;
+        link_where_ = where;
+      } else if (!word.empty() && accept('=')) {
+        if (keys_.count(word)) fail_at(where, fmt::format("{} is given twice", word));
+        keys_[word] = {number(), where};
+      } else {
+        fail_at(where, word.empty() ? "expected an argument"
+                                    : fmt::format("'{}' is neither a link{} nor key=number", word,
+                                                  did_you_mean(word, {"logit", "probit"})));
+      }
+    } while (accept(','));
+    if (!accept(')')) fail("expected ')' to close the arguments");
+  }
+
+  Given take(const std::string& key) {
+    const auto found = keys_.find(key);
+    if (found == keys_.end()) return {};
+    const double value = found->second.value;
+    keys_.erase(found);
+    return value;
+  }
+  Link take_link() {
+    const Link out = link_.value_or(Link::logit);
+    link_.reset();
+    return out;
+  }
+  Index take_classes(const std::string& word, std::size_t where) {
+    if (!bare_ || *bare_ != std::floor(*bare_) || *bare_ < 2.0 || *bare_ > 1e6)
+      fail_at(bare_ ? bare_where_ : where,
+              fmt::format("{0} needs the number of classes, as in {0}(3)", word));
+    const auto out = static_cast<Index>(*bare_);
+    bare_.reset();
+    return out;
+  }
+
+  Likelihood build(const std::string& word, std::size_t where) {
+    if (const auto own = extra_.find(word); own != extra_.end()) return own->second();
+    try {
+      return built_in(word, where);
+    } catch (const InputError& e) {
+      fail_at(where, e.what());
+    }
+  }
+  Likelihood built_in(const std::string& word, std::size_t where) {
+    if (word == "gaussian") return gaussian_likelihood(take("variance"));
+    if (word == "heteroscedastic") return heteroscedastic_likelihood(take("variance"));
+    if (word == "bernoulli") return bernoulli_likelihood(take_link());
+    if (word == "poisson") return poisson_likelihood();
+    if (word == "lgcp") return lgcp_likelihood(take("volume"));
+    if (word == "negative_binomial") return negative_binomial_likelihood(take("shape"));
+    if (word == "beta") return beta_likelihood(take("concentration"));
+    if (word == "gamma") return gamma_likelihood(take("shape"));
+    if (word == "exponential") return exponential_likelihood();
+    if (word == "ordinal") return ordinal_likelihood(take_classes(word, where));
+    if (word == "softmax") return softmax_likelihood(take_classes(word, where));
+    if (word == "robust_max") {
+      const Index classes = take_classes(word, where);
+      return robust_max_likelihood(classes, take("epsilon"));
+    }
+    if (word == "student_t") {
+      const Given scale = take("scale");
+      return student_t_likelihood(scale, take("degrees"));
+    }
+    const Link link = take_link();  // binomial
+    return binomial_likelihood(link, take("trials"));
+  }
+
+  const std::string& text_;
+  const LikelihoodTable& extra_;
+  std::size_t at_ = 0;
+  std::optional<Link> link_;
+  std::optional<double> bare_;
+  std::map<std::string, Key> keys_;
+  std::size_t link_where_ = 0, bare_where_ = 0;
+};
+
+}  // namespace
+
+Likelihood parse_likelihood(const std::string& text, const LikelihoodTable& extra) {
+  if (text.size() > 10000) throw ExpressionError("the likelihood is longer than 10000 characters");
+  return Parser(text, extra).parse();
+}
+
+std::vector<std::string> likelihood_examples() {
+  return {"gaussian",
+          "student_t",
+          "heteroscedastic",
+          "bernoulli(logit)",
+          "bernoulli(probit)",
+          "binomial",
+          "ordinal(3)",
+          "softmax(3)",
+          "robust_max(3)",
+          "poisson",
+          "negative_binomial",
+          "lgcp",
+          "beta",
+          "gamma",
+          "exponential"};
+}
+
+}  // namespace covary
