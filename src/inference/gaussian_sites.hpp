@@ -1,0 +1,30 @@
+#pragma once
+
+#include "inference/latent_problem.hpp"
+
+namespace covary {
+
+// q(f) ∝ N(f; m, K)·Π exp(ν_n h_n − ½τ_n h_n²), h = f − m: the form of q in EP and at the optimum
+// of the full variational bound.
+struct GaussianSites {
+  Vector nu, tau;
+};
+
+struct SiteState {
+  GaussianSites sites;
+  SiteFactor factor;
+  Vector alpha;        // K⁻¹·E h = ν − R·K·ν
+  Vector h, variance;  // marginals of h under q
+
+  // False where q is not a density.
+  bool compute(const LatentProblem& problem, GaussianSites at);
+  // max |Δτ|·variance and |Δν|·√variance: how far other sites are, free of units
+  double distance(const GaussianSites& to) const;
+  // A fraction of the way to other sites
+  GaussianSites towards(const GaussianSites& to, double fraction) const;
+};
+
+// Sites that are neither drifting nor settling further differ by rounding and quadrature alone.
+constexpr double settled = 1e-7;
+
+}  // namespace covary
