@@ -45,13 +45,15 @@ Candidate maximise(const LatentProblem& problem, const VariationalOptions& optio
   double step = 1.0;
   for (iterations = 0; iterations < options.max_iterations; ++iterations) {
     if (now.change <= options.tolerance) return now;
-    const double rounding = 1e-13 * (1.0 + std::abs(now.bound));
+    // Large terms cancel in the bound (counts of thousands): a fall within `noise` is none if the
+    // sites come nearer.
+    const double scale = 1.0 + std::abs(now.bound), rounding = 1e-13 * scale, noise = 1e-10 * scale;
     Candidate trial;
     bool better = false;
     for (int halving = 0; halving < 40 && !better; ++halving) {
       if (evaluate(problem, now.q.towards(now.next, step), trial)) {
         const double gain = trial.bound - now.bound;
-        better = gain > rounding || (gain >= -rounding && trial.change < now.change);
+        better = gain > rounding || (gain >= -noise && trial.change < now.change);
       }
       if (!better) step *= 0.5;
     }
