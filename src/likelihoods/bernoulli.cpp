@@ -12,7 +12,7 @@ namespace {
 template <Link link>
 class Bernoulli final : public JetLikelihood<Bernoulli<link>> {
  public:
-  std::string print() const override { return call("bernoulli", {covary::print(link)}); }
+  std::string print() const override { return expression_of("bernoulli", {covary::print(link)}); }
   Index classes() const override { return 2; }
   std::string complaint(double y, double) const override { return not_a_label(y, 2); }
   // σ has its poles at ±iπ; the first zeros of Φ are at 1.92 ± 2.82i.

@@ -15,7 +15,7 @@ class Beta final : public JetLikelihood<Beta> {
   explicit Beta(Given concentration) : concentration_(concentration) {}
 
   std::string print() const override {
-    return call("beta", {argument("concentration", concentration_)});
+    return expression_of("beta", {argument("concentration", concentration_)});
   }
   Index parameter_count() const override { return 1; }
   void declare(Parameters& out, const std::string& path) const override {

@@ -17,7 +17,7 @@ class Binomial final : public JetLikelihood<Binomial<link>> {
   explicit Binomial(Given trials) : trials_(trials) {}
 
   std::string print() const override {
-    return call("binomial", {covary::print(link), argument("trials", trials_)});
+    return expression_of("binomial", {covary::print(link), argument("trials", trials_)});
   }
   Aux aux() const override { return Aux::trials; }
   double default_aux() const override { return trials_.value_or(1.0); }

@@ -12,7 +12,7 @@ class Gamma final : public JetLikelihood<Gamma> {
  public:
   explicit Gamma(Given shape) : shape_(shape) {}
 
-  std::string print() const override { return call("gamma", {argument("shape", shape_)}); }
+  std::string print() const override { return expression_of("gamma", {argument("shape", shape_)}); }
   Index parameter_count() const override { return 1; }
   void declare(Parameters& out, const std::string& path) const override {
     declare_positive(out, path + ".shape", shape_, 1.0);

@@ -11,7 +11,9 @@ class Gaussian final : public JetLikelihood<Gaussian> {
  public:
   explicit Gaussian(Given variance) : variance_(variance) {}
 
-  std::string print() const override { return call("gaussian", {argument("variance", variance_)}); }
+  std::string print() const override {
+    return expression_of("gaussian", {argument("variance", variance_)});
+  }
   Aux aux() const override { return Aux::noise; }
   Index parameter_count() const override { return 1; }
   void declare(Parameters& out, const std::string& path) const override {

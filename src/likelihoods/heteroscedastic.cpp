@@ -15,7 +15,7 @@ class Heteroscedastic final : public LikelihoodNode {
   explicit Heteroscedastic(Given variance) : variance_(variance) {}
 
   std::string print() const override {
-    return call("heteroscedastic", {argument("variance", variance_)});
+    return expression_of("heteroscedastic", {argument("variance", variance_)});
   }
   Index latents() const override { return 2; }
   Index parameter_count() const override { return 1; }

@@ -14,7 +14,7 @@ class NegativeBinomial final : public JetLikelihood<NegativeBinomial> {
   explicit NegativeBinomial(Given shape) : shape_(shape) {}
 
   std::string print() const override {
-    return call("negative_binomial", {argument("shape", shape_)});
+    return expression_of("negative_binomial", {argument("shape", shape_)});
   }
   Aux aux() const override { return Aux::exposure; }
   double default_aux() const override { return 1.0; }

@@ -12,7 +12,7 @@ class Poisson final : public JetLikelihood<Poisson> {
  public:
   Poisson(std::string name, Given volume) : name_(std::move(name)), volume_(volume) {}
 
-  std::string print() const override { return call(name_, {argument("volume", volume_)}); }
+  std::string print() const override { return expression_of(name_, {argument("volume", volume_)}); }
   Aux aux() const override { return Aux::exposure; }
   double default_aux() const override { return volume_.value_or(1.0); }
   std::string complaint(double y, double) const override { return not_a_count(y); }

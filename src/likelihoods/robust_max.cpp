@@ -69,7 +69,8 @@ class RobustMax final : public LikelihoodNode {
   }
 
   std::string print() const override {
-    return call("robust_max", {fmt::format("{}", classes_), argument("epsilon", epsilon_)});
+    return expression_of("robust_max",
+                         {fmt::format("{}", classes_), argument("epsilon", epsilon_)});
   }
   Index latents() const override { return classes_; }
   Index classes() const override { return classes_; }

@@ -16,7 +16,7 @@ class StudentT final : public JetLikelihood<StudentT> {
   StudentT(Given scale, Given degrees) : scale_(scale), degrees_(degrees) {}
 
   std::string print() const override {
-    return call("student_t", {argument("scale", scale_), argument("degrees", degrees_)});
+    return expression_of("student_t", {argument("scale", scale_), argument("degrees", degrees_)});
   }
   Index parameter_count() const override { return 2; }
   void declare(Parameters& out, const std::string& path) const override {

@@ -27,7 +27,7 @@ Given positive(const Given& given, const char* what) {
   return given;
 }
 
-std::string call(const std::string& name, const std::vector<std::string>& arguments) {
+std::string expression_of(const std::string& name, const std::vector<std::string>& arguments) {
   std::vector<std::string> some;
   for (const auto& a : arguments)
     if (!a.empty()) some.push_back(a);

@@ -20,7 +20,7 @@ void declare_positive(Parameters& out, const std::string& path, const Given& giv
 // Throws InputError unless `given` is empty or positive and finite; `what` names it.
 Given positive(const Given& given, const char* what);
 // "name(a, b)" without the empty arguments, "name" if all are.
-std::string call(const std::string& name, const std::vector<std::string>& arguments);
+std::string expression_of(const std::string& name, const std::vector<std::string>& arguments);
 std::string argument(const char* key, const Given& value);  // "key=value" or ""
 std::string print(Link link);
 

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "covary/inference/latent.hpp"
+
+namespace covary {
+
+struct LaplaceOptions {
+  int max_iterations = 500;
+  double tolerance = 1e-12;  // of alpha = ∇ log p(y | f), relative to its largest entry or 1
+};
+
+// The posterior of f as a Gaussian at its mode f̂ with the curvature there, Λ = W = −∇∇ log p(y |
+// f̂):
+//
+//   log q(y) = log p(y | f̂) − ½(f̂ − m)ᵀK⁻¹(f̂ − m) − ½ log|I + KW|
+//
+// (Williams & Barber 1998; Rasmussen & Williams 3.4.) The gradient goes through the mode. N³
+// flops an iteration of Newton's method. Throws NumericalError where no mode is reached.
+LatentApproximation laplace_approximation(const LatentModel& model,
+                                          const LatentParameters& parameters,
+                                          LatentParameters* gradient = nullptr,
+                                          const LaplaceOptions& options = {});
+
+}  // namespace covary

@@ -1,0 +1,50 @@
+#pragma once
+
+#include "covary/inference/site_factor.hpp"
+#include "covary/kernels/kernel.hpp"
+#include "covary/kernels/mean.hpp"
+#include "covary/likelihoods/likelihood.hpp"
+
+namespace covary {
+
+// y_n ~ p(y | f(x_n)), f ~ GP(m, k), for any likelihood of one latent function a datum.
+struct LatentModel {
+  Kernel kernel = "se";
+  Likelihood likelihood = "gaussian";
+  Mean mean;
+  RowMatrix X;      // N×D
+  Vector y;         // N, NaN where missing: such rows are left out
+  Vector aux = {};  // N (exposure, trials or noise), or empty for the likelihood's default
+};
+
+// Values of the parameters, or the derivatives by them.
+struct LatentParameters {
+  Vector kernel, likelihood, mean_weights;
+};
+
+// The Gaussian approximation of p(f | y) that every method ends with: at the N observed rows the
+// mean is m + K·alpha and the covariance (K⁻¹ + Λ)⁻¹.
+struct LatentPosterior {
+  Kernel kernel = "se";
+  Mean mean;
+  LatentParameters parameters;
+  RowMatrix X;        // the observed rows
+  Vector alpha;       // N
+  Vector lambda;      // N, the diagonal of Λ
+  SiteFactor factor;  // of K and Λ
+
+  struct Marginals {
+    Vector mean, variance;  // of f; the variance is never negative
+  };
+  // m(x) + k(x, X)·alpha and k(x, x) − k(x, X)(K + Λ⁻¹)⁻¹k(X, x), white noise in k(x, x) alone.
+  Marginals predict(ConstRows X_new) const;
+};
+
+struct LatentApproximation {
+  double value = 0.0;     // the approximate log evidence, or its lower bound
+  Vector mean, variance;  // of f at the observed rows
+  LatentPosterior posterior;
+  int iterations = 0;
+};
+
+}  // namespace covary

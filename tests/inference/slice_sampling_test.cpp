@@ -1,0 +1,69 @@
+#include "covary/inference/slice_sampling.hpp"
+
+#include <gtest/gtest.h>
+
+#include "covary/error.hpp"
+#include "covary/inference/ep.hpp"
+#include "inference/latent_case.hpp"
+
+namespace covary {
+namespace {
+
+struct SampleMoments {
+  Vector mean, variance;
+};
+SampleMoments moments(const RowMatrix& f) {
+  const Vector mean = f.colwise().mean().transpose();
+  return {mean, (f.rowwise() - mean.transpose()).colwise().squaredNorm().transpose() /
+                    static_cast<double>(f.rows() - 1)};
+}
+
+// Against exact regression, where the posterior is known. A standard error of the mean is about
+// √(variance/effective samples) < 0.01 here.
+TEST(SliceSampling, GaussianLikelihoodHasTheExactPosterior) {
+  testing::ThreePoints s;
+  s.model.likelihood = "gaussian";
+  s.at.likelihood = Vector::Constant(1, 0.5);
+  SliceSamplingOptions options;
+  options.samples = 40000;
+  options.seed = 3;
+  const SampleMoments m = moments(elliptical_slice_samples(s.model, s.at, options).f);
+  const LatentApproximation exact = expectation_propagation(s.model, s.at);
+  EXPECT_LE((m.mean - exact.mean).cwiseAbs().maxCoeff(), 0.03);
+  EXPECT_LE((m.variance - exact.variance).cwiseAbs().maxCoeff(), 0.03);
+}
+
+// The referee: EP's marginals of a classification are those of the samples.
+TEST(SliceSampling, AgreesWithExpectationPropagation) {
+  const testing::ThreePoints s;
+  SliceSamplingOptions options;
+  options.samples = 40000;
+  const SampleMoments m = moments(elliptical_slice_samples(s.model, s.at, options).f);
+  const LatentApproximation q = expectation_propagation(s.model, s.at);
+  EXPECT_LE((m.mean - q.mean).cwiseAbs().maxCoeff(), 0.05);
+  EXPECT_LE((m.variance - q.variance).cwiseAbs().maxCoeff(), 0.08);
+}
+
+TEST(SliceSampling, T26_SameSeedSameSamples) {
+  const testing::LatentCase c = testing::latent_case("student_t", 4);
+  SliceSamplingOptions options;
+  options.samples = 20;
+  const RowMatrix first = elliptical_slice_samples(c.model, c.at, options).f;
+  EXPECT_EQ(first.cols(), c.model.y.size() - 1);  // one target is missing
+  EXPECT_EQ(elliptical_slice_samples(c.model, c.at, options).f, first);
+  options.seed = 1;
+  EXPECT_NE(elliptical_slice_samples(c.model, c.at, options).f, first);
+}
+
+TEST(SliceSampling, BadInput) {
+  const testing::ThreePoints s;
+  SliceSamplingOptions options;
+  options.thin = 0;
+  EXPECT_THROW(elliptical_slice_samples(s.model, s.at, options), InputError);
+  LatentModel m = s.model;
+  m.likelihood = "robust_max(3)";
+  EXPECT_THROW(elliptical_slice_samples(m, s.at), Unsupported);
+}
+
+}  // namespace
+}  // namespace covary
