@@ -14,7 +14,7 @@ NB_MODULE(_core, m) {
   covary::python::bind_fit(m);
   covary::python::bind_regression(m);
   covary::python::bind_sparse_regression(m);
-  bind_fit_file(m);
+  covary::python::bind_fit_file(m);
   m.def("threads", &covary::threads, "Threads that Covary uses.");
   m.def("set_threads", &covary::set_threads, "n"_a, "Use n threads; 0 is all cores.");
 }
