@@ -126,7 +126,7 @@ std::vector<std::size_t> strides(const Layout& layout) {
 // Takes the header off the front of `bytes`.
 Layout take_header(std::string_view& bytes, const std::string& name) {
   if (!bytes.starts_with("\x93NUMPY") || bytes.size() < 12) fail(name, "its first bytes are wrong");
-  const int version = bytes[6];
+  const int version = static_cast<unsigned char>(bytes[6]);
   if (version < 1 || version > 3) fail(name, fmt::format("its format version is {}", version));
   std::uint32_t length = 0;
   const std::size_t width = version == 1 ? 2 : 4;

@@ -63,8 +63,10 @@ std::vector<Split> grouped_folds(const std::vector<Index>& groups, Index K, std:
   check_folds(K, count, "groups");
 
   std::vector<const std::vector<std::size_t>*> members;
+  members.reserve(rows_of.size());
   for (const auto& [label, rows] : rows_of) members.push_back(&rows);
   std::vector<const std::vector<std::size_t>*> shuffled;
+  shuffled.reserve(members.size());
   for (Index g : Random(seed).permutation(count))
     shuffled.push_back(members[static_cast<std::size_t>(g)]);
   std::stable_sort(shuffled.begin(), shuffled.end(),

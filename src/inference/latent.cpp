@@ -30,18 +30,18 @@ std::vector<Index> observed_rows(ConstVector y) {
 
 }  // namespace
 
-LatentPosterior::Marginals LatentPosterior::predict(ConstRows X_new) const {
+FunctionMarginals LatentPosterior::predict(ConstRows X_new) const {
   const Index n = X_new.rows();
   if (X_new.cols() != X.cols())
     throw InputError(
         fmt::format("new inputs have {} columns, the model has {}", X_new.cols(), X.cols()));
-  Marginals out{Vector::Zero(n), diagonal(kernel, parameters.kernel, X_new)};
+  FunctionMarginals out{Matrix::Zero(n, 1), diagonal(kernel, parameters.kernel, X_new)};
   if (!mean.is_zero()) out.mean = multiply(mean.basis(X_new), parameters.mean_weights);
   for (Index first = 0; first < n; first += block) {
     const Index size = std::min(block, n - first);
     const Matrix k = cross(kernel, parameters.kernel, X, X_new.middleRows(first, size));
-    out.mean.segment(first, size) += multiply(k, alpha, Op::transpose);
-    out.variance.segment(first, size) -= factor.reduction(k);
+    out.mean.col(0).segment(first, size) += multiply(k, alpha, Op::transpose);
+    out.variance.col(0).segment(first, size) -= factor.reduction(k);
   }
   out.variance = out.variance.cwiseMax(0.0);
   return out;

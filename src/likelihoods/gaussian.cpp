@@ -20,6 +20,7 @@ class Gaussian final : public JetLikelihood<Gaussian> {
     declare_positive(out, path + ".variance", variance_, 1.0);
   }
   std::string complaint(double, double) const override { return {}; }
+  bool real_targets() const override { return true; }
   Singularity singularity(const Datum&) const override { return {0.0, 1e300}; }
   Moments conditional(const Datum& d, double f) const override { return {f, d.theta[0] + d.aux}; }
 

@@ -26,6 +26,7 @@ class Heteroscedastic final : public LikelihoodNode {
     return method != Inference::laplace && method != Inference::ep;
   }
   std::string complaint(double, double) const override { return {}; }
+  bool real_targets() const override { return true; }
 
   double log_density(const Datum& d, const double* f, double* gradient,
                      double* hessian) const override {

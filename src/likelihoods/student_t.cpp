@@ -24,6 +24,7 @@ class StudentT final : public JetLikelihood<StudentT> {
     declare_positive(out, path + ".degrees", degrees_, 4.0);
   }
   std::string complaint(double, double) const override { return {}; }
+  bool real_targets() const override { return true; }
   bool log_concave() const override { return false; }
   Singularity singularity(const Datum& d) const override {
     return {d.y, d.theta[0] * std::sqrt(d.theta[1])};

@@ -22,6 +22,11 @@ struct LatentParameters {
   Vector kernel, likelihood, mean_weights;
 };
 
+// What a posterior says of L latent functions at n rows.
+struct FunctionMarginals {
+  Matrix mean, variance;  // n×L; variances are never negative
+};
+
 // The Gaussian approximation of p(f | y) that every method ends with: at the N observed rows the
 // mean is m + K·alpha and the covariance (K⁻¹ + Λ)⁻¹.
 struct LatentPosterior {
@@ -33,11 +38,8 @@ struct LatentPosterior {
   Vector lambda;      // N, the diagonal of Λ
   SiteFactor factor;  // of K and Λ
 
-  struct Marginals {
-    Vector mean, variance;  // of f; the variance is never negative
-  };
   // m(x) + k(x, X)·alpha and k(x, x) − k(x, X)(K + Λ⁻¹)⁻¹k(X, x), white noise in k(x, x) alone.
-  Marginals predict(ConstRows X_new) const;
+  FunctionMarginals predict(ConstRows X_new) const;
 };
 
 struct LatentApproximation {

@@ -53,6 +53,8 @@ class LikelihoodNode {
   virtual std::string print() const = 0;  // the expression that makes it
   virtual Index latents() const { return 1; }
   virtual Index classes() const { return 0; }  // labels are 0 … classes − 1; 0: not classes
+  // Targets are real numbers in any unit: y ↦ a·y + b maps the family onto itself.
+  virtual bool real_targets() const { return false; }
   virtual Aux aux() const { return Aux::none; }
   virtual double default_aux() const { return 0.0; }
   virtual Index parameter_count() const { return 0; }

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "covary/data/scaling.hpp"
+#include "covary/inference/function_posterior.hpp"
+#include "covary/training/summary.hpp"
+
+namespace covary {
+
+struct GeneralisedPrediction {
+  FunctionMarginals f;    // of the latent functions, in the units the model saw
+  Vector mean, variance;  // of y, in its units; empty for labels without an order
+  Matrix probabilities;   // n×K, of the classes; empty without classes
+};
+
+// A trained model y ~ p(y | f(x)) of any likelihood, with the units undone. Immutable.
+struct GeneralisedFit {
+  std::string model;  // "laplace", "ep", "vgp", "svgp", …
+  FunctionPosterior posterior;
+  Likelihood likelihood;
+  Vector likelihood_parameters;
+  Scaling input_scaling, output_scaling;  // outputs are scaled where they are any real number
+  Parameters parameters;
+  Summary summary;     // values in the units of the data
+  double value = 0.0;  // the evidence, as approximated, or its bound; in the units of the data
+  double log_prior = 0.0;
+  std::vector<std::string> classes = {};  // the names of labels 0, 1, …, or none
+  std::vector<std::string> input_names = {};
+  std::string output_name = {};
+  std::vector<std::pair<std::string, double>> diagnostics = {};
+
+  // X and y in the units of the data; aux is the column beside y (exposure, trials, noise), or
+  // empty for the likelihood's default.
+  FunctionMarginals predict_f(ConstRows X) const;
+  GeneralisedPrediction predict(ConstRows X, ConstVector aux = Vector()) const;
+  // log p(y_n | x_n) under the posterior, NaN where y is missing.
+  Vector log_density(ConstRows X, ConstVector y, ConstVector aux = Vector()) const;
+};
+
+}  // namespace covary

@@ -1,0 +1,48 @@
+#include "covary/inference/function_posterior.hpp"
+
+#include "covary/error.hpp"
+
+namespace covary {
+
+FunctionPosterior::FunctionPosterior(std::vector<LatentPosterior> p) : any_(std::move(p)) {
+  if (latent().empty()) throw InputError("a posterior needs at least one latent function");
+}
+
+const std::vector<LatentPosterior>& FunctionPosterior::latent() const {
+  if (const auto* p = std::get_if<std::vector<LatentPosterior>>(&any_)) return *p;
+  throw Unsupported("a model of inducing variables keeps no posterior of the rows themselves");
+}
+
+const InducingPosterior& FunctionPosterior::inducing() const {
+  if (const auto* p = std::get_if<InducingPosterior>(&any_)) return *p;
+  throw Unsupported("only a sparse model has inducing variables");
+}
+
+Index FunctionPosterior::latents() const {
+  return is_sparse() ? inducing().latents() : static_cast<Index>(latent().size());
+}
+
+Index FunctionPosterior::dims() const {
+  return is_sparse() ? inducing().dims() : latent().front().X.cols();
+}
+
+const Kernel& FunctionPosterior::kernel() const {
+  return is_sparse() ? inducing().parts().parts.front().kernel : latent().front().kernel;
+}
+
+const Mean& FunctionPosterior::mean() const {
+  return is_sparse() ? inducing().parts().mean : latent().front().mean;
+}
+
+FunctionMarginals FunctionPosterior::predict(ConstRows X) const {
+  if (is_sparse()) return inducing().predict(X);
+  FunctionMarginals out{Matrix(X.rows(), latents()), Matrix(X.rows(), latents())};
+  for (Index l = 0; l < latents(); ++l) {
+    const FunctionMarginals one = latent()[static_cast<std::size_t>(l)].predict(X);
+    out.mean.col(l) = one.mean;
+    out.variance.col(l) = one.variance;
+  }
+  return out;
+}
+
+}  // namespace covary

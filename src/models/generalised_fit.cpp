@@ -1,0 +1,67 @@
+#include "covary/models/generalised_fit.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "covary/error.hpp"
+
+namespace covary {
+namespace {
+
+// Known noise variances are in the units of y².
+Vector model_aux(const GeneralisedFit& fit, ConstVector aux) {
+  if (aux.size() == 0 || fit.likelihood.aux() != Aux::noise) return aux;
+  const double scale = fit.output_scaling.scale(0);
+  return aux / (scale * scale);
+}
+
+void check_aux(ConstVector aux, Index rows) {
+  if (aux.size() != 0 && aux.size() != rows)
+    throw InputError(
+        fmt::format("the column beside y has {} entries for {} rows", aux.size(), rows));
+}
+
+}  // namespace
+
+FunctionMarginals GeneralisedFit::predict_f(ConstRows X) const {
+  if (X.cols() != posterior.dims())
+    throw InputError(fmt::format("the inputs have {} columns; the model was trained on {}",
+                                 X.cols(), posterior.dims()));
+  if (!X.allFinite())
+    throw InputError("the inputs have values that are not finite; drop those rows");
+  return posterior.predict(input_scaling.apply(X));
+}
+
+GeneralisedPrediction GeneralisedFit::predict(ConstRows X, ConstVector aux) const {
+  check_aux(aux, X.rows());
+  GeneralisedPrediction out;
+  out.f = predict_f(X);
+  if (likelihood.classes() > 0)
+    out.probabilities =
+        class_probabilities(likelihood, likelihood_parameters, out.f.mean, out.f.variance);
+  if (likelihood.latents() == 1 || likelihood.classes() == 0) {
+    PredictiveMoments y = predictive_moments(likelihood, likelihood_parameters, out.f.mean,
+                                             out.f.variance, model_aux(*this, aux));
+    out.mean = output_scaling.undo(y.mean);
+    out.variance = output_scaling.undo_variance(y.variance);
+  }
+  return out;
+}
+
+Vector GeneralisedFit::log_density(ConstRows X, ConstVector y, ConstVector aux) const {
+  check_aux(aux, X.rows());
+  if (y.size() != X.rows())
+    throw InputError(fmt::format("{} targets for {} rows", y.size(), X.rows()));
+  likelihood.check(y, aux);
+  const FunctionMarginals f = predict_f(X);
+  const Vector scaled = output_scaling.apply(y);
+  Vector out = log_predictive_density(likelihood, likelihood_parameters, scaled, f.mean, f.variance,
+                                      model_aux(*this, aux));
+  const double log_scale = std::log(output_scaling.scale(0));
+  for (Index n = 0; n < out.size(); ++n)
+    out(n) = std::isnan(y(n)) ? std::nan("") : out(n) - log_scale;
+  return out;
+}
+
+}  // namespace covary
