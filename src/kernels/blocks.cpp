@@ -33,8 +33,11 @@ void check_columns(ConstRows X, ConstRows Z) {
         fmt::format("the two sets of inputs have {} and {} columns", X.cols(), Z.cols()));
 }
 
-void sum_slots(const Matrix& slots, VectorOut out) {
+// In the order of the slots.
+Vector sum_slots(const Matrix& slots) {
+  Vector out = Vector::Zero(slots.rows());
   for (Index s = 0; s < slots.cols(); ++s) out += slots.col(s);
+  return out;
 }
 
 }  // namespace
@@ -97,7 +100,8 @@ void gram_pullback(const KernelNode& k, const double* theta, ConstRows X,
       k.pullback(theta, {rows(X, tiles.begin(i), ni), rows(X, tiles.begin(j), nj), true},
                  Kbar.get(), slots.col(t).data(), nullptr, nullptr);
     });
-    return sum_slots(slots, theta_bar);
+    theta_bar += sum_slots(slots);
+    return;
   }
   // Each task owns a strip of rows and sees all columns; x enters K twice, hence the factor two.
   Matrix slots = Matrix::Zero(theta_bar.size(), tiles.count());
@@ -113,7 +117,7 @@ void gram_pullback(const KernelNode& k, const double* theta, ConstRows X,
     }
     X_bar->middleRows(tiles.begin(i), ni) += 2.0 * strip;
   });
-  sum_slots(slots, theta_bar);
+  theta_bar += sum_slots(slots);
 }
 
 void cross_pullback(const KernelNode& k, const double* theta, ConstRows X, ConstRows Z,
@@ -137,7 +141,7 @@ void cross_pullback(const KernelNode& k, const double* theta, ConstRows X, Const
         if (X_bar) X_bar->middleRows(r.begin(i), ni) += x_bar;
       }
   });
-  sum_slots(slots, theta_bar);
+  theta_bar += sum_slots(slots);
   for (const auto& lane : z_lanes)
     if (Z_bar) *Z_bar += lane;
 }

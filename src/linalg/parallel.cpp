@@ -134,7 +134,7 @@ struct State {
     // The child of a fork has none of the parent's threads: it forgets the pool (whose memory is
     // left alone, for its destructor would join threads that are not there) and starts anew.
     pthread_atfork(nullptr, nullptr, [] {
-      instance().pool.release();
+      static_cast<void>(instance().pool.release());
       new (&instance().mutex) std::mutex;
       inside_task = false;
     });

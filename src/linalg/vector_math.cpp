@@ -61,12 +61,10 @@ void squared_distances_pullback(const double* x, Index nx, const double* z, Inde
 std::string simd_level() { return current().load()->name; }
 
 void set_simd_level(const std::string& level) {
-  if (level == "auto")
+  if (level == "auto" || level == best()->name)
     current() = best();
   else if (level == "baseline")
     current() = &baseline;
-  else if (level == best()->name)
-    current() = best();
   else
     throw Unsupported(fmt::format(
         "SIMD level '{}' is not offered by this machine; use baseline or {}", level, best()->name));

@@ -10,6 +10,7 @@
 #include "covary/linalg/blas.hpp"
 #include "covary/training/restarts.hpp"
 #include "models/row_summaries.hpp"
+#include "models/starts.hpp"
 
 namespace covary {
 
@@ -86,29 +87,6 @@ std::optional<double> Regression::objective(const Vector& u, Vector* gradient, J
   return -value;
 }
 
-// Start 1 looks for what the first overlooks: detail a fifth as long beneath little noise. The
-// others are the first times exp(normal) for positive parameters, uniform between bounds.
-Vector Regression::perturbed_start(Index restart) const {
-  Random random(options_.seed, static_cast<std::uint64_t>(restart));
-  Parameters moved = parameters_;
-  for (const auto& p : parameters_.all()) {
-    if (!p.trainable || !p.tied_to.empty()) continue;
-    const double shrink = p.path.ends_with(".lengthscales") ? 0.2
-                          : p.path == "likelihood.variance" ? 0.1
-                                                            : 1.0;
-    Vector value = p.value;
-    for (double& v : value) {
-      if (p.transform.kind() == Transform::Kind::positive)
-        v = std::max(v * (restart == 1 ? shrink : std::exp(random.normal())),
-                     2.0 * p.transform.low());
-      if (p.transform.kind() == Transform::Kind::bounded)
-        v = p.transform.low() + (p.transform.high() - p.transform.low()) * random.uniform();
-    }
-    moved.set(p.path, value);
-  }
-  return moved.flatten();
-}
-
 ExactPosterior Regression::posterior() const {
   const Index K = options_.kernel.parameter_count(X_.cols());
   const Vector values = parameters_.values();
@@ -159,7 +137,7 @@ RegressionFit Regression::fit() {
         f, u, starts,
         [&](Index r) {
           jitter = Jitter{options_.jitter};  // each start begins without what another needed
-          return perturbed_start(r);
+          return perturbed_start(parameters_, r, options_.seed);
         },
         training, std::move(state), after_iteration);
     u = best.state.u;

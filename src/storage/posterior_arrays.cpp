@@ -9,12 +9,9 @@
 #include "covary/error.hpp"
 
 namespace covary {
-namespace {
 
 using nlohmann::json;
 
-// A small file can name many rows, and the factor takes their square. Asking for more than there is
-// may end the process instead of failing, so it is not tried.
 void check_size(const Container& c, Index rows, Index dims, Index outputs) {
   if (rows == 0 || dims == 0 || outputs == 0)
     throw FileError(
@@ -30,6 +27,26 @@ void check_size(const Container& c, Index rows, Index dims, Index outputs) {
                     "the memory of this machine, {:.3g} GB",
                     c.source, rows, bytes / 1e9, memory / 1e9));
 }
+
+Matrix get_factor(const Container& c, const std::string& name, Index M) {
+  Matrix L = c.matrix(name, M, M);
+  for (Index k = 0; k < M; ++k) {
+    if (!(L(k, k) > 0.0) || !L.col(k).allFinite())
+      throw FileError(fmt::format("{}: {} is no factor of a covariance", c.source, name));
+    L.col(k).head(k).setZero();
+  }
+  return L;
+}
+
+FeaturesPtr get_features(const Container& c, const json& name, const Kernel& kernel,
+                         const RowMatrix& Z) {
+  if (name != "points")
+    throw FileError(fmt::format("{} has features '{}', which this build does not know", c.source,
+                                name.get<std::string>()));
+  return inducing_points(kernel, Z);
+}
+
+namespace {
 
 // How many rows each update added: they are the last ones, and the first rows stay.
 std::vector<Index> appended_rows(const Container& c, Index rows) {
@@ -115,28 +132,14 @@ void put_sparse(const SparsePosterior& posterior, Container& c, json& j) {
   }
 }
 
-// A factor: lower triangular, finite, with a positive diagonal.
-Matrix get_factor(const Container& c, const std::string& name, Index M) {
-  Matrix L = c.matrix(name, M, M);
-  for (Index k = 0; k < M; ++k) {
-    if (!(L(k, k) > 0.0) || !L.col(k).allFinite())
-      throw FileError(fmt::format("{}: {} is no factor of a covariance", c.source, name));
-    L.col(k).head(k).setZero();
-  }
-  return L;
-}
-
 SparsePosterior get_sparse(const Container& c, const json& j) {
   SparsePosteriorParts parts;
   parts.approximation = Approximation(j.at("model").get<std::string>());
   parts.kernel = Kernel(j.at("kernel").get<std::string>());
   parts.mean = Mean(j.at("mean").get<std::string>());
-  if (j.at("features") != "points")
-    throw FileError(fmt::format("{} has features '{}', which this build does not know", c.source,
-                                j.at("features").get<std::string>()));
   const RowMatrix Z = c.rows("Z");
   const Index M = Z.rows(), D = Z.cols();
-  parts.features = inducing_points(parts.kernel, Z);
+  parts.features = get_features(c, j.at("features"), parts.kernel, Z);
   parts.values.z = Eigen::Map<const Vector>(Z.data(), Z.size());
   parts.values.theta = c.vector("theta", parts.kernel.parameter_count(D));
   parts.values.noise = c.vector("noise_variance", 1)(0);

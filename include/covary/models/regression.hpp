@@ -123,7 +123,6 @@ class Regression {
  private:
   double evidence(ConstVector values, Jitter& jitter, Vector* values_bar,
                   Matrix* workspace = nullptr) const;
-  Vector perturbed_start(Index restart) const;
   Vector find_standard_errors(const Vector& u, Jitter jitter,
                               std::vector<std::string>& warnings) const;
   ExactPosterior posterior() const;

@@ -3,9 +3,11 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "covary/data/inputs.hpp"
+#include "covary/models/generalised_fit.hpp"
 #include "covary/models/regression.hpp"
 
 namespace covary {
@@ -16,11 +18,21 @@ struct SavedModel {
   InputColumns inputs;
 };
 
-// The model file of docs/model-file.md. Predictions before and after are the same bits.
-void save_model(const std::string& path, const SavedModel& model);
-SavedModel load_model(const std::string& path);
+// The same for a model of any likelihood.
+struct SavedGeneralised {
+  GeneralisedFit fit;
+  InputColumns inputs;
+};
+using AnyModel = std::variant<SavedModel, SavedGeneralised>;
+
+// The model file of docs/model-file.md. Predictions before and after are the same bits. A
+// likelihood that no expression makes is an InputError on saving.
+void save_model(const std::string& path, const AnyModel& model);
+AnyModel load_any_model(const std::string& path);
+SavedModel load_model(const std::string& path);  // Unsupported when it is no regression
 // The same bytes in memory.
-std::vector<std::byte> save_model_bytes(const SavedModel& model);
+std::vector<std::byte> save_model_bytes(const AnyModel& model);
+AnyModel load_any_model_bytes(std::span<const std::byte> bytes);
 SavedModel load_model_bytes(std::span<const std::byte> bytes);
 
 }  // namespace covary

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "covary/models/generalised_fit.hpp"
+#include "covary/models/regression.hpp"
+
+namespace covary {
+
+struct GeneralisedOptions {
+  Kernel kernel = "se(ard)";
+  Likelihood likelihood = "bernoulli";
+  Inference method = Inference::laplace;  // or ep, vi
+  double power = 1.0;                     // of power-EP
+  Mean mean = {};                         // zero
+  ScaleMode scale_inputs = ScaleMode::columns;
+  ScaleMode scale_outputs = ScaleMode::columns;  // where targets are real numbers in any unit
+  // Starts of the optimiser; 0: three up to 300 rows, one beyond.
+  Index starts = 0;
+  std::uint64_t seed = 0;
+  LbfgsOptions training = {};  // max_iterations = 0 only evaluates
+  std::function<void(const TrainingState&)> after_iteration = nullptr;
+  std::vector<std::string> classes = {};  // names of the labels 0, 1, …, for the fit to keep
+
+  void check() const;
+};
+
+// y_n ~ p(y | f(x_n)) with f ~ GP(m, k) and any likelihood: classification, counts, heavy tails, ….
+// The posterior of f by Laplace, EP or the variational method, without inducing inputs.
+//
+//   Generalised model(X, y, {.likelihood = "bernoulli", .method = Inference::ep});
+//   GeneralisedFit fit = model.fit();
+//   Matrix p = fit.predict(Xnew).probabilities;
+class Generalised {
+ public:
+  // X: N×D, finite. y: N, NaN where missing. aux: the column beside y (exposure, trials, known
+  // noise variances), or empty for the likelihood's default.
+  Generalised(ConstRows X, ConstVector y, GeneralisedOptions options = {},
+              ConstVector aux = Vector());
+
+  // kernel.…, likelihood.…, mean.weights; in the units the model sees.
+  Parameters& parameters() { return parameters_; }
+  const Parameters& parameters() const { return parameters_; }
+  const Scaling& input_scaling() const { return input_scaling_; }
+  const Scaling& output_scaling() const { return output_scaling_; }
+  const GeneralisedOptions& options() const { return options_; }
+  Index rows() const { return model_.X.rows(); }
+  double log_jacobian() const { return log_jacobian_; }
+  const std::vector<std::string>& warnings() const { return warnings_; }
+  std::string name() const;  // "laplace", "ep", "ep(0.5)", "vgp"
+
+  // The evidence as the method has it at the current parameters, in the units of the data.
+  double value() const;
+  // −(evidence + log prior) of the free unconstrained vector, in model units.
+  std::optional<double> objective(const Vector& u, Vector* gradient) const;
+
+  // The next fit() goes on from a state that after_iteration was given.
+  void resume(TrainingState state) { resume_ = std::move(state); }
+  GeneralisedFit fit();
+
+ private:
+  LatentParameters unpack(ConstVector values) const;
+  LatentApproximation approximate(ConstVector values, Vector* values_bar) const;
+
+  GeneralisedOptions options_;
+  LatentModel model_;  // the data as the model sees them
+  Scaling input_scaling_, output_scaling_;
+  double log_jacobian_ = 0.0;
+  std::vector<std::string> warnings_;
+  Parameters parameters_;
+  std::optional<TrainingState> resume_;
+};
+
+}  // namespace covary

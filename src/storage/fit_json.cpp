@@ -1,0 +1,166 @@
+#include "storage/fit_json.hpp"
+
+#include <fmt/format.h>
+
+#include "covary/error.hpp"
+
+namespace covary {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr Index most_in_json = 64;
+
+std::string array_name(const std::string& path) { return "parameters." + path; }
+
+Transform transform_from(const json& j) {
+  const auto kind = j.at("transform").get<std::string>();
+  const double low = j.at("low"), high = j.at("high");
+  if (kind == "real") return Transform::real();
+  if (kind == "positive") return Transform::positive(high, low);
+  if (kind == "bounded") return Transform::bounded(low, high);
+  if (kind == "lower-triangular") return Transform::lower_triangular();
+  if (kind == "ordered") return Transform::ordered();
+  throw FileError(fmt::format("unknown transform '{}'", kind));
+}
+
+Vector value_from(const json& j, const Container& c) {
+  if (!j.contains("value")) return c.vector(array_name(j.at("path").get<std::string>()));
+  const auto value = j.at("value").get<std::vector<double>>();
+  return Eigen::Map<const Vector>(value.data(), static_cast<Index>(value.size()));
+}
+
+}  // namespace
+
+json to_json(const Parameters& parameters, Container& c) {
+  static const char* kinds[] = {"real", "positive", "bounded", "lower-triangular", "ordered"};
+  json out = json::array();
+  for (const auto& p : parameters.all()) {
+    json j{{"path", p.path},           {"transform", kinds[static_cast<int>(p.transform.kind())]},
+           {"low", p.transform.low()}, {"high", p.transform.high()},
+           {"rows", p.rows},           {"cols", p.cols},
+           {"trainable", p.trainable}};
+    if (p.value.size() <= most_in_json)
+      j["value"] = std::vector<double>(p.value.begin(), p.value.end());
+    else
+      c.put_vector(array_name(p.path), p.value);
+    if (p.prior) j["prior"] = p.prior->describe();
+    if (!p.tied_to.empty()) j["tied_to"] = p.tied_to, j["ratio"] = p.ratio;
+    out.push_back(std::move(j));
+  }
+  return out;
+}
+
+Parameters parameters_from(const json& list, const Container& c) {
+  Parameters out;
+  for (const json& j : list) {
+    Parameter p{j.at("path").get<std::string>(), value_from(j, c), transform_from(j)};
+    p.rows = j.at("rows");
+    p.cols = j.at("cols");
+    p.trainable = j.at("trainable");
+    if (j.contains("prior")) p.prior = Prior::parse(j.at("prior"));
+    out.add(std::move(p));
+  }
+  for (const json& j : list)
+    if (j.contains("tied_to")) out.tie(j.at("path"), j.at("tied_to"), j.at("ratio"));
+  return out;
+}
+
+json to_json(const Summary& s) {
+  json out{{"objective", s.objective},
+           {"value", number(s.value)},
+           {"initial_value", number(s.initial_value)},
+           {"iterations", s.iterations},
+           {"evaluations", s.evaluations},
+           {"rejected_evaluations", s.rejected_evaluations},
+           {"converged", s.converged},
+           {"reason", s.reason},
+           {"gradient_norm", number(s.gradient_norm)},
+           {"seconds", number(s.seconds)},
+           {"jitter", number(s.jitter)},
+           {"route", s.route},
+           {"warnings", s.warnings},
+           {"best_start", s.best_start}};
+  if (s.upper_bound) out["upper_bound"] = number(*s.upper_bound);
+  for (const auto& start : s.starts)
+    out["starts"].push_back({{"index", start.index},
+                             {"value", start.value ? number(*start.value) : json(nullptr)},
+                             {"iterations", start.iterations},
+                             {"converged", start.converged},
+                             {"reason", start.reason}});
+  for (const auto& p : s.trace)
+    out["trace"].push_back(
+        {p.iteration, number(p.value), number(p.gradient_norm), number(p.seconds)});
+  return out;
+}
+
+Summary summary_from(const json& j) {
+  Summary s;
+  s.objective = j.at("objective");
+  s.value = number_or_nan(j.at("value"));
+  s.initial_value = number_or_nan(j.at("initial_value"));
+  s.iterations = j.at("iterations");
+  s.evaluations = j.at("evaluations");
+  s.rejected_evaluations = j.at("rejected_evaluations");
+  s.converged = j.at("converged");
+  s.reason = j.at("reason");
+  s.gradient_norm = number_or_nan(j.at("gradient_norm"));
+  s.seconds = number_or_nan(j.at("seconds"));
+  s.jitter = number_or_nan(j.at("jitter"));
+  s.route = j.at("route");
+  s.warnings = j.at("warnings").get<std::vector<std::string>>();
+  s.best_start = j.at("best_start");
+  if (j.contains("upper_bound")) s.upper_bound = number_or_nan(j.at("upper_bound"));
+  for (const json& row : j.value("starts", json::array()))
+    s.starts.push_back({row.at("index"),
+                        row.at("value").is_null()
+                            ? std::nullopt
+                            : std::optional<double>(row.at("value").get<double>()),
+                        row.at("iterations"), row.at("converged"), row.at("reason")});
+  for (const json& row : j.value("trace", json::array()))
+    s.trace.push_back(
+        {row.at(0), number_or_nan(row.at(1)), number_or_nan(row.at(2)), number_or_nan(row.at(3))});
+  return s;
+}
+
+void put_scaling(Container& c, const std::string& name, const Scaling& s) {
+  c.put_vector(name + ".shift", s.shift);
+  c.put_vector(name + ".scale", s.scale);
+}
+
+Scaling get_scaling(const Container& c, const std::string& name, Index size) {
+  Scaling s{c.vector(name + ".shift", size), c.vector(name + ".scale", size)};
+  for (Index i = 0; i < size; ++i)
+    if (!std::isfinite(s.shift(i)) || !(s.scale(i) > 0.0) || !std::isfinite(s.scale(i)))
+      throw FileError(fmt::format("{} scaling of column {} is no finite positive scale", name, i));
+  return s;
+}
+
+json to_json(const Diagnostics& diagnostics) {
+  json out = json::array();
+  for (const auto& [name, value] : diagnostics) out.push_back({name, number(value)});
+  return out;
+}
+
+Diagnostics diagnostics_from(const json& j) {
+  Diagnostics out;
+  for (const json& d : j) out.emplace_back(d.at(0), number_or_nan(d.at(1)));
+  return out;
+}
+
+json to_json(const InputColumns& inputs) {
+  json out = json::array();
+  for (const auto& column : inputs.columns)
+    out.push_back({{"name", column.name}, {"levels", column.levels}});
+  return out;
+}
+
+InputColumns columns_from(const json& j) {
+  InputColumns out;
+  for (const json& column : j)
+    out.columns.push_back({column.at("name"), column.at("levels").get<std::vector<std::string>>()});
+  return out;
+}
+
+}  // namespace covary

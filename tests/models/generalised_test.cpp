@@ -1,0 +1,173 @@
+#include "covary/models/generalised.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "covary/error.hpp"
+#include "covary/inference/variational.hpp"
+#include "inference/latent_case.hpp"
+#include "support/gradient_check.hpp"
+
+namespace covary {
+namespace {
+
+using testing::latent_case;
+
+GeneralisedOptions unscaled(const char* likelihood, Inference method) {
+  GeneralisedOptions o;
+  o.kernel = "se";
+  o.likelihood = likelihood;
+  o.method = method;
+  o.scale_inputs = o.scale_outputs = ScaleMode::none;
+  o.training.max_iterations = 0;
+  return o;
+}
+
+std::string refusal(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "accepted";
+}
+
+// T5 and T7 of the specification through the model.
+TEST(Generalised, ThreePointsT5AndT7) {
+  const testing::ThreePoints three;
+  const auto fitted = [&](Inference method) {
+    Generalised model(three.model.X, three.model.y, unscaled("bernoulli(logit)", method));
+    model.parameters().set("kernel.variance", 2.0);
+    model.parameters().set("kernel.lengthscales", 1.0);
+    return model.fit();
+  };
+  const GeneralisedFit laplace = fitted(Inference::laplace), full = fitted(Inference::vi);
+  EXPECT_NEAR(laplace.value, -2.402683066682, 1e-11);
+  EXPECT_NEAR(full.value, -2.349964004616, 1e-11);
+  EXPECT_EQ(laplace.model, "laplace");
+  EXPECT_EQ(full.model, "vgp");
+  EXPECT_EQ(full.summary.objective, "elbo");
+  EXPECT_NEAR(laplace.predict(three.X_new).probabilities(0, 1), 0.505724571174, 1e-11);
+  EXPECT_NEAR(full.predict(three.X_new).probabilities(0, 1), 0.5093476696, 1e-10);
+  EXPECT_NEAR(full.log_density(three.X_new, Vector::Ones(1))(0), std::log(0.5093476696), 1e-9);
+}
+
+TEST(Generalised, ObjectiveGradient) {
+  for (const auto& [likelihood, method] :
+       std::vector<std::pair<const char*, Inference>>{{"student_t", Inference::vi},
+                                                      {"negative_binomial", Inference::laplace},
+                                                      {"bernoulli(probit)", Inference::ep}}) {
+    const auto c = latent_case(likelihood, 5);
+    GeneralisedOptions o;
+    o.likelihood = likelihood;
+    o.method = method;
+    o.mean = "constant";
+    Generalised model(c.model.X, c.model.y, o, c.model.aux);
+    model.parameters().set_prior("kernel.variance", Prior::parse("lognormal(0,1)"));
+    const Vector u = model.parameters().flatten();
+    Vector g(u.size());
+    model.objective(u, &g);
+    expect_gradient([&](const Vector& at) { return model.objective(at, nullptr).value(); }, g, u);
+  }
+}
+
+// The whole evidence is that of exact regression when the noise is Gaussian, in the data's units.
+TEST(Generalised, GaussianIsExactRegression) {
+  const auto d = testing::small_data(40, 2, 1, 2);
+  const Vector y = (50.0 + 7.0 * d.Y.col(0).array()).matrix();
+  RegressionOptions r;
+  r.training.max_iterations = 0;
+  const RegressionFit exact = Regression(d.X, RowMatrix(y), r).fit();
+  for (const Inference method : {Inference::laplace, Inference::ep, Inference::vi}) {
+    GeneralisedOptions o;
+    o.likelihood = "gaussian";
+    o.method = method;
+    o.training.max_iterations = 0;
+    Generalised model(d.X, y, o);
+    for (const Parameter& p : exact.parameters.all()) model.parameters().set(p.path, p.value);
+    const GeneralisedFit fit = model.fit();
+    EXPECT_NEAR(fit.value, exact.log_marginal_likelihood,
+                1e-9 * std::abs(exact.log_marginal_likelihood));
+    const Prediction p = exact.predict(d.X.topRows(5));
+    const GeneralisedPrediction q = fit.predict(d.X.topRows(5));
+    EXPECT_LT((p.mean.col(0) - q.mean).cwiseAbs().maxCoeff(), 1e-8);
+    EXPECT_LT((p.variance_y.col(0) - q.variance).cwiseAbs().maxCoeff(), 1e-7);
+  }
+}
+
+TEST(Generalised, TrainingRaisesTheEvidenceAndTellsClassesApart) {
+  const auto d = testing::small_data(120, 2, 1, 7);
+  Vector y(120);
+  for (Index n = 0; n < 120; ++n) y(n) = d.X(n, 0) * d.X(n, 0) + d.X(n, 1) > 0.5 ? 1 : 0;
+  GeneralisedOptions o;
+  o.classes = {"low", "high"};
+  const GeneralisedFit fit = Generalised(d.X, y, o).fit();
+  EXPECT_GT(fit.summary.value, fit.summary.initial_value + 5.0);
+  EXPECT_TRUE(fit.summary.converged);
+  EXPECT_EQ(fit.classes, o.classes);
+  const Matrix p = fit.predict(d.X).probabilities;
+  EXPECT_LT((p.rowwise().sum().array() - 1.0).abs().maxCoeff(), 1e-12);
+  Index right = 0;
+  for (Index n = 0; n < 120; ++n) right += (p(n, 1) > 0.5) == (y(n) == 1.0);
+  EXPECT_GE(right, 116);
+  // T18: far from the data nothing is known.
+  EXPECT_NEAR(fit.predict(RowMatrix::Constant(1, 2, 1e3)).probabilities(0, 0), 0.5, 1e-9);
+}
+
+// T17: with a mean of zero the classes are interchangeable.
+TEST(Generalised, FlippedLabelsT17) {
+  const auto c = latent_case("bernoulli(logit)", 4);
+  for (const Inference method : {Inference::laplace, Inference::ep, Inference::vi}) {
+    const auto o = unscaled("bernoulli(logit)", method);
+    const GeneralisedFit a = Generalised(c.model.X, c.model.y, o).fit(),
+                         b = Generalised(c.model.X, (1.0 - c.model.y.array()).matrix(), o).fit();
+    EXPECT_NEAR(a.value, b.value, 1e-9);
+    const Vector p = a.predict(c.model.X).probabilities.col(1),
+                 q = b.predict(c.model.X).probabilities.col(0);
+    EXPECT_LT((p - q).cwiseAbs().maxCoeff(), 1e-9);
+  }
+}
+
+// Counts of a thousand start where they are, with or without a mean function.
+TEST(Generalised, LargeCountsStartNearTheirLevel) {
+  const RowMatrix X = RowMatrix(Vector::LinSpaced(30, 0, 3));
+  Vector y(30);
+  for (Index n = 0; n < 30; ++n) y(n) = std::floor(1000.0 * std::exp(0.3 * std::sin(2 * X(n, 0))));
+  GeneralisedOptions o;
+  o.likelihood = "poisson";
+  o.method = Inference::vi;
+  o.mean = "constant";
+  Generalised model(X, y, o);
+  EXPECT_NEAR(model.parameters().at("mean.weights").value(0), std::log(y.mean()), 0.01);
+  const GeneralisedPrediction p = model.fit().predict(X);
+  EXPECT_LT(((p.mean - y).array() / y.array()).abs().maxCoeff(), 0.1);
+}
+
+TEST(Generalised, BadInputSaysWhatToDo) {
+  const RowMatrix X = RowMatrix::Random(6, 1);
+  const Vector ones = Vector::Ones(6);
+  const auto fit = [&](const char* likelihood, const Vector& y, const Vector& aux = Vector()) {
+    GeneralisedOptions o;
+    o.likelihood = likelihood;
+    return refusal([&] { Generalised(X, y, o, aux); });
+  };
+  EXPECT_NE(fit("bernoulli", ones).find("every observed target is of class 1"), std::string::npos);
+  EXPECT_NE(fit("bernoulli", 2.0 * ones).find("2"), std::string::npos);
+  EXPECT_NE(fit("poisson", -1.0 * ones).find("-1"), std::string::npos);
+  EXPECT_NE(fit("poisson", 0.5 * ones).find("0.5"), std::string::npos);
+  EXPECT_NE(fit("student_t", ones, ones).find("takes no exposure"), std::string::npos)
+      << fit("student_t", ones, ones);
+  EXPECT_NE(fit("robust_max(3)", ones).find("robust_max"), std::string::npos);
+  GeneralisedOptions o;
+  o.classes = {"a", "b", "c"};
+  EXPECT_NE(refusal([&] { o.check(); }).find("3 names"), std::string::npos);
+  Vector labels = (Vector(6) << 0, 1, 0, 1, 0, 1).finished();
+  const GeneralisedFit good =
+      Generalised(X, labels, unscaled("bernoulli", Inference::laplace)).fit();
+  EXPECT_NE(refusal([&] { good.predict(RowMatrix::Ones(2, 3)); }).find("3 columns"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace covary

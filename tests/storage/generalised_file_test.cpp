@@ -1,0 +1,125 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "covary/error.hpp"
+#include "covary/likelihoods/formula.hpp"
+#include "covary/models/generalised.hpp"
+#include "covary/storage/container.hpp"
+#include "covary/storage/model_file.hpp"
+#include "inference/latent_case.hpp"
+
+namespace covary {
+namespace {
+
+SavedGeneralised saved(const char* likelihood, Inference method) {
+  const auto c = testing::latent_case(likelihood, 6);
+  GeneralisedOptions o;
+  o.likelihood = likelihood;
+  o.method = method;
+  o.mean = "linear";
+  o.training.max_iterations = 5;
+  if (o.likelihood.classes() == 2) o.classes = {"no", "yes"};
+  SavedGeneralised out{Generalised(c.model.X, c.model.y, o, c.model.aux).fit(), {}};
+  out.inputs.columns = {{"a", {}}, {"b", {}}};
+  out.fit.input_names = {"a", "b"};
+  out.fit.output_name = "y";
+  return out;
+}
+
+// A sparse posterior with a kernel for each of two functions.
+SavedGeneralised saved_inducing() {
+  SavedGeneralised out = saved("bernoulli(logit)", Inference::laplace);
+  const RowMatrix Z = testing::small_data(4, 2, 1, 9).X;
+  InducingPosteriorParts parts;
+  parts.mean = "constant";
+  parts.mean_weights = Matrix::Random(1, 2);
+  parts.q.m = Matrix::Random(4, 2);
+  for (const char* expression : {"se", "matern32(ard)"}) {
+    InducingPart p;
+    p.kernel = Kernel(expression);
+    p.theta = Vector::LinSpaced(p.kernel.parameter_count(2), 0.7, 1.3);
+    p.features = inducing_points(p.kernel, Z);
+    p.z = Eigen::Map<const Vector>(Z.data(), Z.size());
+    p.Luu = cholesky(p.features->Kuu(p.theta.data(), p.z.data()), "Kuu").L;
+    parts.parts.push_back(std::move(p));
+    parts.q.Ls.push_back(0.3 * Matrix::Identity(4, 4));
+  }
+  out.fit.posterior = InducingPosterior(std::move(parts));
+  out.fit.likelihood = Likelihood("softmax(2)");
+  out.fit.likelihood_parameters.resize(0);
+  out.fit.model = "svgp";
+  return out;
+}
+
+TEST(GeneralisedFile, RoundTripKeepsTheBits) {
+  const RowMatrix X = testing::small_data(7, 2, 1, 3).X;
+  for (const SavedGeneralised& m :
+       {saved("bernoulli(logit)", Inference::laplace), saved("student_t", Inference::vi),
+        saved("ordinal(4)", Inference::ep), saved("binomial", Inference::laplace),
+        saved_inducing()}) {
+    const AnyModel back = load_any_model_bytes(save_model_bytes(m));
+    const GeneralisedFit& fit = std::get<SavedGeneralised>(back).fit;
+    const GeneralisedPrediction p = m.fit.predict(X), q = fit.predict(X);
+    EXPECT_EQ(p.f.mean, q.f.mean) << m.fit.model;
+    EXPECT_EQ(p.f.variance, q.f.variance) << m.fit.model;
+    EXPECT_EQ(p.probabilities, q.probabilities);
+    EXPECT_EQ(p.mean, q.mean);
+    EXPECT_EQ(fit.classes, m.fit.classes);
+    EXPECT_EQ(fit.value, m.fit.value);
+    EXPECT_EQ(fit.output_name, "y");
+    EXPECT_EQ(fit.parameters.values(), m.fit.parameters.values());
+  }
+}
+
+TEST(GeneralisedFile, RegressionReadersSayWhatItIs) {
+  const auto bytes = save_model_bytes(saved("bernoulli(logit)", Inference::laplace));
+  try {
+    load_model_bytes(bytes);
+    FAIL();
+  } catch (const Unsupported& e) {
+    EXPECT_NE(std::string(e.what()).find("laplace model of likelihood bernoulli(logit)"),
+              std::string::npos);
+  }
+}
+
+TEST(GeneralisedFile, DamageBehindValidChecksumsIsRefused) {
+  for (const SavedGeneralised& m :
+       {saved("bernoulli(logit)", Inference::laplace), saved_inducing()}) {
+    const Container good = parse_container(save_model_bytes(m));
+    const auto refused = [&](const Container& bad) {
+      EXPECT_THROW(load_any_model_bytes(serialise_container(bad)), FileError);
+    };
+    for (const auto& [name, tensor] : good.tensors) {
+      Container bad = good;
+      bad.tensors.erase(name);
+      refused(bad);
+      bad.put_vector(name, Vector::Constant(3, std::nan("")));
+      refused(bad);
+    }
+    const auto j = nlohmann::json::parse(good.metadata);
+    for (const auto& [key, value] : j.items()) {
+      if (key.starts_with("sha256") || key == "format_version" || key == "diagnostics") continue;
+      Container bad = good;
+      auto changed = j;
+      changed[key] = nlohmann::json::array({7, "x"});
+      bad.metadata = changed.dump();
+      refused(bad);
+    }
+    Container bad = good;
+    auto other = j;
+    other["likelihood"] = "softmax(3)";
+    bad.metadata = other.dump();
+    refused(bad);
+  }
+}
+
+TEST(GeneralisedFile, ALikelihoodOfOnesOwnIsRefusedOnSaving) {
+  SavedGeneralised m = saved("bernoulli(logit)", Inference::laplace);
+  m.fit.likelihood = formula_likelihood(
+      "mine", {}, [](double y, double, auto f, auto) { return -0.5 * (y - f) * (y - f); });
+  EXPECT_THROW(save_model_bytes(m), InputError);
+}
+
+}  // namespace
+}  // namespace covary
