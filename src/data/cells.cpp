@@ -1,5 +1,8 @@
 #include "data/cells.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <limits>
@@ -79,6 +82,14 @@ std::optional<double> parse_date(std::string_view s) {
   const auto time = parse_time(s.substr(11));
   if (!time) return {};
   return days + *time;
+}
+
+std::string name_list(const std::vector<std::string>& names) {
+  constexpr std::size_t most = 20;
+  const auto shown = static_cast<std::ptrdiff_t>(std::min(names.size(), most));
+  std::string list = fmt::format("{}", fmt::join(names.begin(), names.begin() + shown, ", "));
+  if (names.size() > most) list += fmt::format(", … ({} in all)", names.size());
+  return list;
 }
 
 }  // namespace covary

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace covary {
 
@@ -14,5 +16,8 @@ std::optional<double> parse_number(std::string_view cell);
 // An ISO date 2020-01-31, optionally with T or a space and hh:mm, hh:mm:ss or hh:mm:ss.fff and Z,
 // as days since 1970-01-01.
 std::optional<double> parse_date(std::string_view cell);
+
+// "a, b, c" for messages; of more than twenty the first ones and how many there are.
+std::string name_list(const std::vector<std::string>& names);
 
 }  // namespace covary

@@ -38,21 +38,13 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
   return row.back();
 }
 
-std::string list_of(const std::vector<std::string>& names) {
-  constexpr std::size_t most = 20;
-  const std::size_t shown = std::min(names.size(), most);
-  std::string list = fmt::format("{}", fmt::join(names.begin(), names.begin() + shown, ", "));
-  if (names.size() > most) list += fmt::format(", … ({} in all)", names.size());
-  return list;
-}
-
 [[noreturn]] void refuse_unknown(const Table& table, const std::string& spec) {
   const auto closest = std::min_element(
       table.names.begin(), table.names.end(), [&](const std::string& a, const std::string& b) {
         return edit_distance(lower(spec), lower(a)) < edit_distance(lower(spec), lower(b));
       });
   throw InputError(fmt::format("there is no column '{}'; did you mean '{}'? The columns are {}",
-                               spec, *closest, list_of(table.names)));
+                               spec, *closest, name_list(table.names)));
 }
 
 std::optional<Index> named(const Table& table, const std::string& spec) {
@@ -167,7 +159,7 @@ OneHot one_hot(const Table& table, Index column, std::vector<std::string> levels
     const auto level = std::lower_bound(levels.begin(), levels.end(), cell);
     if (level == levels.end() || *level != cell)
       throw InputError(fmt::format("column '{}' has the value '{}' at data row {}; known are {}",
-                                   name, cell, i, list_of(levels)));
+                                   name, cell, i, name_list(levels)));
     result.values(i, level - levels.begin()) = 1;
   }
   result.levels = std::move(levels);
