@@ -10,6 +10,7 @@
 #include "covary/linalg/blas.hpp"
 #include "covary/linalg/parallel.hpp"
 #include "inference/gaussian_sites.hpp"
+#include "inference/latent_problem.hpp"
 
 namespace covary {
 namespace {
@@ -60,7 +61,7 @@ Sweep match_moments(const LatentProblem& problem, const SiteState& q, double pow
 SiteState settle(const LatentProblem& problem, const EpOptions& options, int& iterations) {
   const Vector zero = Vector::Zero(problem.size());
   SiteState q;
-  if (!q.compute(problem, {zero, zero}))
+  if (!q.compute(problem.K, {zero, zero}))
     throw NumericalError("the prior variance of f is not positive at every row");
   double step = options.damping, last = std::numeric_limits<double>::infinity(), best = last;
   int since_best = 0;
@@ -77,7 +78,7 @@ SiteState settle(const LatentProblem& problem, const EpOptions& options, int& it
     last = change;
     SiteState next;
     double fraction = step;
-    while (!next.compute(problem, q.towards(sweep.sites, fraction))) {
+    while (!next.compute(problem.K, q.towards(sweep.sites, fraction))) {
       fraction *= 0.5;
       if (fraction < 1e-6 * step)
         throw NumericalError(fmt::format(

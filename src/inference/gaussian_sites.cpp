@@ -6,13 +6,13 @@
 
 namespace covary {
 
-bool SiteState::compute(const LatentProblem& problem, GaussianSites at) {
+bool SiteState::compute(const Matrix& K, GaussianSites at) {
   sites = std::move(at);
   if (!sites.nu.allFinite() || !sites.tau.allFinite()) return false;
-  if (!factor.compute(problem.K, sites.tau)) return false;
-  alpha = sites.nu - factor.apply(multiply(problem.K, sites.nu));
-  h = multiply(problem.K, alpha);
-  variance = factor.variances(problem.K);
+  if (!factor.compute(K, sites.tau)) return false;
+  alpha = sites.nu - factor.apply(multiply(K, sites.nu));
+  h = multiply(K, alpha);
+  variance = factor.variances(K);
   return variance.minCoeff() > 0.0;
 }
 

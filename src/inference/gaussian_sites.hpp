@@ -1,6 +1,6 @@
 #pragma once
 
-#include "inference/latent_problem.hpp"
+#include "covary/inference/site_factor.hpp"
 
 namespace covary {
 
@@ -17,7 +17,7 @@ struct SiteState {
   Vector h, variance;  // marginals of h under q
 
   // False where q is not a density.
-  bool compute(const LatentProblem& problem, GaussianSites at);
+  bool compute(const Matrix& K, GaussianSites at);
   // max |Δτ|·variance and |Δν|·√variance: how far other sites are, free of units
   double distance(const GaussianSites& to) const;
   // A fraction of the way to other sites

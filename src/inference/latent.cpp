@@ -14,21 +14,28 @@ namespace {
 
 constexpr Index block = 512;  // new rows predicted at a time
 
+}  // namespace
+
 void expect_size(const char* what, Index expected, Index got) {
   if (expected != got)
     throw InputError(fmt::format("{} has {} entries, expected {}", what, got, expected));
 }
 
-std::vector<Index> observed_rows(ConstVector y) {
+ObservedRows observed_rows(const Likelihood& likelihood, ConstRows X, ConstVector y,
+                           ConstVector aux) {
+  expect_size("y", X.rows(), y.size());
+  if (aux.size() != 0) expect_size("the column beside y", X.rows(), aux.size());
+  if (!X.allFinite()) throw InputError("X has values that are not finite; drop those rows");
+  likelihood.check(y, aux);
   std::vector<Index> rows;
   for (Index n = 0; n < y.size(); ++n)
     if (!std::isnan(y(n))) rows.push_back(n);
   if (rows.empty())
     throw InputError(fmt::format("none of the {} targets is observed; there is no data", y.size()));
-  return rows;
+  ObservedRows out{X(rows, Eigen::all), y(rows), {}};
+  if (aux.size() != 0) out.aux = aux(rows);
+  return out;
 }
-
-}  // namespace
 
 FunctionMarginals LatentPosterior::predict(ConstRows X_new) const {
   const Index n = X_new.rows();
@@ -49,21 +56,17 @@ FunctionMarginals LatentPosterior::predict(ConstRows X_new) const {
 
 LatentProblem::LatentProblem(const LatentModel& of, const LatentParameters& at, Inference method)
     : model(of), parameters(at) {
-  const Index N = of.X.rows(), D = of.X.cols();
+  const Index D = of.X.cols();
   of.likelihood.require(method);
   static_cast<void>(of.likelihood.one_latent());  // refuses several latent functions
-  expect_size("y", N, of.y.size());
-  if (of.aux.size() != 0) expect_size("the column beside y", N, of.aux.size());
-  if (!of.X.allFinite()) throw InputError("X has values that are not finite; drop those rows");
   expect_size("the vector of kernel parameters", of.kernel.parameter_count(D), at.kernel.size());
   expect_size("the vector of likelihood parameters", of.likelihood.parameter_count(),
               at.likelihood.size());
   expect_size("the vector of mean weights", of.mean.basis_count(D), at.mean_weights.size());
-  of.likelihood.check(of.y, of.aux);
-  const std::vector<Index> rows = observed_rows(of.y);
-  X = of.X(rows, Eigen::all);
-  y = of.y(rows);
-  if (of.aux.size() != 0) aux = of.aux(rows);
+  ObservedRows rows = observed_rows(of.likelihood, of.X, of.y, of.aux);
+  X = std::move(rows.X);
+  y = std::move(rows.y);
+  aux = std::move(rows.aux);
   m = of.mean.is_zero() ? Vector::Zero(y.size()) : multiply(of.mean.basis(X), at.mean_weights);
   K = gram(of.kernel, at.kernel, X);
 }

@@ -4,6 +4,17 @@
 
 namespace covary {
 
+// Throws InputError, naming what has a wrong number of entries.
+void expect_size(const char* what, Index expected, Index got);
+
+// The rows whose target is not missing, once shapes, inputs and targets are checked.
+struct ObservedRows {
+  RowMatrix X;
+  Vector y, aux;
+};
+ObservedRows observed_rows(const Likelihood& likelihood, ConstRows X, ConstVector y,
+                           ConstVector aux);
+
 // A LatentModel at given parameters: what the methods share. Missing rows are gone.
 struct LatentProblem {
   // Checks shapes, targets and that the likelihood offers the method.

@@ -8,40 +8,73 @@
 #include "covary/error.hpp"
 #include "covary/linalg/blas.hpp"
 #include "inference/gaussian_sites.hpp"
+#include "inference/latent_problem.hpp"
+#include "inference/multi_latent_problem.hpp"
 
 namespace covary {
 namespace {
 
+// The data, and the prior N(m_l, K_l) of each latent function at their rows.
+struct Problem {
+  const Likelihood& likelihood;
+  const Vector &theta, &y, &aux;
+  Matrix m;                      // N×L
+  std::vector<const Matrix*> K;  // L
+};
+
 // q with its bound and the sites a whole natural-gradient step leads to.
 struct Candidate {
-  SiteState q;
+  std::vector<SiteState> q;
+  Matrix mean, variance;  // of f, N×L
   Expectations expected;
   double bound = 0.0;
-  GaussianSites next;
+  std::vector<GaussianSites> next;
   double change = 0.0;
 };
 
-bool evaluate(const LatentProblem& problem, GaussianSites sites, Candidate& out) {
-  SiteState& q = out.q;
-  if (!q.compute(problem, std::move(sites))) return false;
-  out.expected = expectations(problem.model.likelihood, problem.parameters.likelihood, problem.y,
-                              Matrix(problem.m + q.h), Matrix(q.variance), problem.aux);
-  // KL = ½(hᵀK⁻¹h − tr ΛS + log|I + KΛ|), S = (K⁻¹ + Λ)⁻¹
-  out.bound = out.expected.value.sum() -
-              0.5 * (dot(q.alpha, q.h) - dot(q.sites.tau, q.variance) + q.factor.log_determinant());
-  out.next.tau = -2.0 * out.expected.variance_bar.col(0);
-  out.next.nu = out.expected.mean_bar.col(0) + out.next.tau.cwiseProduct(q.h);
-  out.change = q.distance(out.next);
-  return std::isfinite(out.bound) && std::isfinite(out.change);
+bool evaluate(const Problem& problem, std::vector<GaussianSites> sites, Candidate& out) {
+  const std::size_t L = sites.size();
+  out.q.resize(L);
+  out.next.resize(L);
+  out.mean = problem.m;
+  out.variance.resize(problem.m.rows(), problem.m.cols());
+  for (std::size_t l = 0; l < L; ++l) {
+    if (!out.q[l].compute(*problem.K[l], std::move(sites[l]))) return false;
+    out.mean.col(static_cast<Index>(l)) += out.q[l].h;
+    out.variance.col(static_cast<Index>(l)) = out.q[l].variance;
+  }
+  out.expected = expectations(problem.likelihood, problem.theta, problem.y, out.mean, out.variance,
+                              problem.aux);
+  out.bound = out.expected.value.sum();
+  out.change = 0.0;
+  bool finite = true;
+  for (std::size_t l = 0; l < L; ++l) {
+    const SiteState& q = out.q[l];
+    GaussianSites& next = out.next[l];
+    // KL = ½(hᵀK⁻¹h − tr ΛS + log|I + KΛ|), S = (K⁻¹ + Λ)⁻¹
+    out.bound -=
+        0.5 * (dot(q.alpha, q.h) - dot(q.sites.tau, q.variance) + q.factor.log_determinant());
+    next.tau = -2.0 * out.expected.variance_bar.col(static_cast<Index>(l));
+    next.nu = out.expected.mean_bar.col(static_cast<Index>(l)) + next.tau.cwiseProduct(q.h);
+    const double change = q.distance(next);
+    finite = finite && std::isfinite(change);  // max() would lose a NaN
+    out.change = std::max(out.change, change);
+  }
+  return finite && std::isfinite(out.bound);
 }
 
-Candidate maximise(const LatentProblem& problem, const VariationalOptions& options,
-                   int& iterations) {
-  const Vector zero = Vector::Zero(problem.size());
+std::vector<GaussianSites> towards_next(const Candidate& c, double step) {
+  std::vector<GaussianSites> out;
+  for (std::size_t l = 0; l < c.q.size(); ++l) out.push_back(c.q[l].towards(c.next[l], step));
+  return out;
+}
+
+Candidate maximise(const Problem& problem, const VariationalOptions& options, int& iterations) {
+  const Vector zero = Vector::Zero(problem.y.size());
   Candidate now;
-  if (!evaluate(problem, {zero, zero}, now))
+  if (!evaluate(problem, std::vector<GaussianSites>(problem.K.size(), {zero, zero}), now))
     throw NumericalError(fmt::format("the expected log density of {} under the prior is not finite",
-                                     problem.model.likelihood.print()));
+                                     problem.likelihood.print()));
   double step = 1.0;
   for (iterations = 0; iterations < options.max_iterations; ++iterations) {
     if (now.change <= options.tolerance) return now;
@@ -51,7 +84,7 @@ Candidate maximise(const LatentProblem& problem, const VariationalOptions& optio
     Candidate trial;
     bool better = false;
     for (int halving = 0; halving < 40 && !better; ++halving) {
-      if (evaluate(problem, now.q.towards(now.next, step), trial)) {
+      if (evaluate(problem, towards_next(now, step), trial)) {
         const double gain = trial.bound - now.bound;
         better = gain > rounding || (gain >= -noise && trial.change < now.change);
       }
@@ -65,7 +98,7 @@ Candidate maximise(const LatentProblem& problem, const VariationalOptions& optio
   throw NumericalError(fmt::format(
       "the variational bound for {} did not settle in {} iterations (the sites still change by "
       "{:.2g}); allow more of them, or check the scale of the kernel",
-      problem.model.likelihood.print(), iterations, now.change));
+      problem.likelihood.print(), iterations, now.change));
 }
 
 }  // namespace
@@ -76,8 +109,10 @@ LatentApproximation variational_approximation(const LatentModel& model,
                                               const VariationalOptions& options) {
   const LatentProblem problem(model, parameters, Inference::vi);
   int iterations = 0;
-  Candidate best = maximise(problem, options, iterations);
-  SiteState& q = best.q;
+  Candidate best = maximise(
+      {model.likelihood, parameters.likelihood, problem.y, problem.aux, problem.m, {&problem.K}},
+      options, iterations);
+  SiteState& q = best.q.front();
   LatentApproximation out = problem.approximation(std::move(q.alpha), std::move(q.sites.tau),
                                                   std::move(q.factor), std::move(q.variance));
   out.value = best.bound;
@@ -85,6 +120,33 @@ LatentApproximation variational_approximation(const LatentModel& model,
   if (!gradient) return out;
   problem.pullback(out.posterior, out.posterior.factor.dense(), Vector(),
                    *gradient);  // the bound is stationary in q
+  gradient->likelihood = std::move(best.expected.theta_bar);
+  return out;
+}
+
+MultiLatentApproximation variational_approximation(const MultiLatentModel& model,
+                                                   const MultiLatentParameters& parameters,
+                                                   MultiLatentParameters* gradient,
+                                                   const VariationalOptions& options) {
+  const MultiLatentProblem problem(model, parameters, Inference::vi);
+  Problem view{model.likelihood, parameters.likelihood, problem.y, problem.aux, problem.m, {}};
+  for (Index l = 0; l < problem.latents(); ++l) view.K.push_back(&problem.K(l));
+  MultiLatentApproximation out;
+  Candidate best = maximise(view, options, out.iterations);
+  out.value = best.bound;
+  out.mean = std::move(best.mean);
+  out.variance = std::move(best.variance);
+  Matrix alpha(problem.size(), problem.latents());
+  for (Index l = 0; l < problem.latents(); ++l) {
+    SiteState& q = best.q[static_cast<std::size_t>(l)];
+    alpha.col(l) = q.alpha;
+    out.posterior.push_back({model.kernels[problem.kernel_of(l)], model.mean,
+                             problem.parameters_of(l), problem.X, std::move(q.alpha),
+                             std::move(q.sites.tau), std::move(q.factor)});
+  }
+  if (!gradient) return out;
+  const auto R = [&](Index l) { return out.posterior[static_cast<std::size_t>(l)].factor.dense(); };
+  problem.pullback(alpha, Matrix(), R, *gradient);
   gradient->likelihood = std::move(best.expected.theta_bar);
   return out;
 }

@@ -127,6 +127,7 @@ Figure relevance_figure(const RegressionFit& fit, const Relevance& relevance) {
                    [&](Index a, Index b) { return relevance.values(a) > relevance.values(b); });
   if (D > most) order.resize(static_cast<std::size_t>(most));
   std::vector<std::string> names;
+  names.reserve(order.size());
   for (const Index d : order) names.push_back(input_name(fit, d));
   Figure out =
       bar_chart("Relevance of the inputs", names, Vector(relevance.values(order)), relevance.name);

@@ -181,6 +181,7 @@ void add_fit(Page& page, const RegressionFit& fit, const RegressionReportOptions
   const auto all = relevances(fit);
   page.section("Relevance of the inputs");
   std::vector<Figure> bars;
+  bars.reserve(all.size());
   for (const auto& r : all) bars.push_back(relevance_figure(fit, r));
   page.figures(bars);
 

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <functional>
+
+#include "covary/inference/multi_latent.hpp"
+
+namespace covary {
+
+// A MultiLatentModel at given parameters: what the methods share. Missing rows are gone.
+struct MultiLatentProblem {
+  // Checks shapes, targets and that the likelihood offers the method.
+  MultiLatentProblem(const MultiLatentModel& model, const MultiLatentParameters& parameters,
+                     Inference method);
+
+  Index size() const { return y.size(); }
+  Index latents() const { return m.cols(); }
+  std::size_t kernel_of(Index l) const {
+    return grams.size() == 1 ? 0 : static_cast<std::size_t>(l);
+  }
+  const Matrix& K(Index l) const { return grams[kernel_of(l)]; }
+  // Of the posterior of f_l.
+  LatentParameters parameters_of(Index l) const;
+  // K_bar of each latent function ½(α·αᵀ − R) + ½(u·αᵀ + α·uᵀ) and m_bar = α + u, pulled back to
+  // the kernels and the mean weights, as LatentProblem::pullback does for one. u may be empty.
+  void pullback(const Matrix& alpha, const Matrix& u, const std::function<Matrix(Index l)>& R,
+                MultiLatentParameters& out) const;
+
+  const MultiLatentModel& model;
+  const MultiLatentParameters& parameters;
+  RowMatrix X;
+  Vector y, aux;
+  Matrix m;                   // the mean functions at X, N×L
+  std::vector<Matrix> grams;  // of each kernel
+};
+
+}  // namespace covary

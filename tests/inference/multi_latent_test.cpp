@@ -1,0 +1,159 @@
+#include "covary/inference/multi_latent.hpp"
+
+#include <gtest/gtest.h>
+
+#include "covary/error.hpp"
+#include "covary/inference/function_posterior.hpp"
+#include "inference/latent_case.hpp"
+#include "inference/multi_latent_case.hpp"
+
+namespace covary {
+namespace {
+
+double bound(const MultiLatentModel& m, const MultiLatentParameters& p, MultiLatentParameters* g) {
+  return variational_approximation(m, p, g).value;
+}
+
+// KL(N(h, S) ‖ N(0, K)) from the matrices themselves.
+double dense_kl(const Matrix& K, const LatentPosterior& q) {
+  const Cholesky factor = cholesky(K);
+  const Matrix S = K - product(K, product(q.factor.dense(), K));
+  const Vector h = multiply(K, q.alpha);
+  return 0.5 * (factor.solve(S).trace() + dot(h, factor.solve(h)) - static_cast<double>(h.size()) +
+                factor.log_determinant() - cholesky(S).log_determinant());
+}
+
+TEST(MultiLatent, OneLatentFunctionIsTheOneLatentModel) {
+  for (const char* l : {"bernoulli(logit)", "student_t(scale=0.7)", "poisson"}) {
+    SCOPED_TRACE(l);
+    const testing::LatentCase c = testing::latent_case(l, 20);
+    const MultiLatentModel m{{c.model.kernel}, c.model.likelihood, c.model.mean,
+                             c.model.X,        c.model.y,          c.model.aux};
+    const MultiLatentParameters at{{c.at.kernel}, c.at.likelihood, c.at.mean_weights};
+    LatentParameters g;
+    MultiLatentParameters gs;
+    const auto one = variational_approximation(c.model, c.at, &g);
+    const auto several = variational_approximation(m, at, &gs);
+    EXPECT_EQ(several.value, one.value);
+    EXPECT_EQ(several.mean.col(0), one.mean);
+    EXPECT_LE((gs.kernels[0] - g.kernel).cwiseAbs().maxCoeff(), 1e-12);
+    EXPECT_LE((gs.mean_weights.col(0) - g.mean_weights).cwiseAbs().maxCoeff(), 1e-12);
+    EXPECT_EQ(gs.likelihood, g.likelihood);
+    const RowMatrix X_new = Random(9).normal_matrix(4, 2);
+    EXPECT_EQ(several.posterior[0].predict(X_new).variance, one.posterior.predict(X_new).variance);
+  }
+}
+
+TEST(MultiLatent, GradientsOfEverything) {
+  struct Case {
+    const char* likelihood;
+    Index kernels;
+  };
+  for (const auto& [l, kernels] :
+       {Case{"softmax(3)", 1}, Case{"softmax(3)", 3}, Case{"robust_max(3, epsilon=0.05)", 3},
+        Case{"heteroscedastic(variance=0.3)", 1}, Case{"heteroscedastic(variance=0.3)", 2}}) {
+    SCOPED_TRACE(::testing::Message() << l << " with " << kernels << " kernels");
+    testing::expect_multi_latent_gradient(testing::multi_latent_case(l, kernels, 21), bound);
+  }
+}
+
+// The value from the dense matrices, and the two conditions of the optimum.
+TEST(MultiLatent, BoundAndOptimum) {
+  for (const char* l : {"softmax(3)", "robust_max(3, epsilon=0.05)", "heteroscedastic"}) {
+    SCOPED_TRACE(l);
+    const auto c = testing::multi_latent_case(l, 1, 22);
+    const MultiLatentApproximation q = variational_approximation(c.model, c.at);
+    std::vector<Index> rows;
+    for (Index n = 0; n < c.model.y.size(); ++n)
+      if (!std::isnan(c.model.y(n))) rows.push_back(n);
+    const Expectations e =
+        expectations(c.model.likelihood, c.at.likelihood, c.model.y(rows), q.mean, q.variance);
+    double value = e.value.sum();
+    for (std::size_t k = 0; k < q.posterior.size(); ++k) {
+      const LatentPosterior& p = q.posterior[k];
+      value -= dense_kl(gram(p.kernel, p.parameters.kernel, p.X), p);
+      const auto column = static_cast<Index>(k);
+      EXPECT_LE((p.alpha - e.mean_bar.col(column)).cwiseAbs().maxCoeff(), 1e-8);
+      EXPECT_LE((p.lambda + 2.0 * e.variance_bar.col(column)).cwiseAbs().maxCoeff(), 1e-8);
+    }
+    EXPECT_NEAR(q.value, value, 1e-8);
+  }
+}
+
+// Two classes of one kernel k are one label of g = f₁ − f₀ ~ GP(0, 2k). The product q(f₀)q(f₁)
+// cannot say that f₀ + f₁ is left as it was, so its bound is lower.
+TEST(MultiLatent, TwoClassesAndOneLabel) {
+  testing::ThreePoints s;
+  const MultiLatentModel two{{"se"}, "softmax(2)", {}, s.model.X, s.model.y};
+  const MultiLatentParameters at{{s.at.kernel}, Vector(), Matrix()};
+  const auto q = variational_approximation(two, at);
+  s.at.kernel(0) *= 2.0;
+  const auto label = variational_approximation(s.model, s.at);
+  EXPECT_LT(q.value, label.value);
+  EXPECT_GT(q.value, label.value - 0.5);
+  EXPECT_LE((q.mean.col(0) + q.mean.col(1)).cwiseAbs().maxCoeff(), 1e-9);
+
+  // With f₀ all but zero, f₁ is g and the bounds are one.
+  const MultiLatentModel still{{"se", "se"}, "softmax(2)", {}, s.model.X, s.model.y};
+  const MultiLatentParameters near{
+      {(Vector(2) << 1e-9, 1.0).finished(), s.at.kernel}, Vector(), Matrix()};
+  const auto p = variational_approximation(still, near);
+  EXPECT_NEAR(p.value, label.value, 1e-8);
+  EXPECT_LE((p.mean.col(1) - label.mean).cwiseAbs().maxCoeff(), 1e-7);
+  EXPECT_LE((p.variance.col(1) - label.variance).cwiseAbs().maxCoeff(), 1e-7);
+}
+
+// Noise whose logarithm cannot move is that of exact regression.
+TEST(MultiLatent, SteadyNoiseIsExactRegression) {
+  auto c = testing::multi_latent_case("heteroscedastic(variance=0.3)", 2, 23);
+  c.at.kernels[1](0) = 1e-10;
+  c.at.mean_weights << 0.2, 0.1;
+  testing::LatentCase exact{
+      {c.model.kernels[0], "gaussian", "constant", c.model.X, c.model.y},
+      {c.at.kernels[0], Vector::Constant(1, 0.3 * std::exp(0.1)), Vector::Constant(1, 0.2)}};
+  MultiLatentParameters g;
+  LatentParameters e;
+  const auto q = variational_approximation(c.model, c.at, &g);
+  const auto p = variational_approximation(exact.model, exact.at, &e);
+  EXPECT_NEAR(q.value, p.value, 1e-8);
+  EXPECT_LE((q.mean.col(0) - p.mean).cwiseAbs().maxCoeff(), 1e-8);
+  EXPECT_LE((g.kernels[0] - e.kernel).cwiseAbs().maxCoeff(), 1e-7);
+}
+
+// The noise follows the data: rows of large residuals get more of it.
+TEST(MultiLatent, NoiseIsLearntWhereItIs) {
+  const Index N = 80;
+  Random random(4);
+  RowMatrix X(N, 1);
+  Vector y(N);
+  for (Index n = 0; n < N; ++n) {
+    X(n, 0) = 6.0 * static_cast<double>(n) / static_cast<double>(N - 1);
+    y(n) = std::sin(X(n, 0)) + (X(n, 0) < 3.0 ? 0.05 : 0.8) * random.normal();
+  }
+  const MultiLatentModel m{{"se"}, "heteroscedastic(variance=0.1)", {}, X, y};
+  const MultiLatentParameters at{
+      {(Vector(2) << 2.0, 1.0).finished()}, Vector::Constant(1, 0.1), Matrix()};
+  const FunctionPosterior q(variational_approximation(m, at).posterior);
+  const FunctionMarginals f = q.predict((RowMatrix(2, 1) << 1.0, 5.0).finished());
+  EXPECT_GT(f.mean(1, 1) - f.mean(0, 1), 2.0);
+  EXPECT_NEAR(f.mean(0, 0), std::sin(1.0), 0.1);
+}
+
+TEST(MultiLatent, BadInput) {
+  auto c = testing::multi_latent_case("softmax(3)", 1, 24);
+  MultiLatentModel m = c.model;
+  m.kernels = {"se(ard)", "se(ard)"};
+  EXPECT_THROW(variational_approximation(m, c.at), InputError);
+  MultiLatentParameters p = c.at;
+  p.mean_weights.resize(1, 2);
+  EXPECT_THROW(variational_approximation(c.model, p), InputError);
+  p = c.at;
+  p.kernels.push_back(p.kernels[0]);
+  EXPECT_THROW(variational_approximation(c.model, p), InputError);
+  m = c.model;
+  m.y(0) = 3.0;
+  EXPECT_THROW(variational_approximation(m, c.at), InputError);
+}
+
+}  // namespace
+}  // namespace covary
