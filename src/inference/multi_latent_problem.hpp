@@ -18,6 +18,10 @@ struct MultiLatentProblem {
     return grams.size() == 1 ? 0 : static_cast<std::size_t>(l);
   }
   const Matrix& K(Index l) const { return grams[kernel_of(l)]; }
+  Datum datum(Index n) const {
+    return {y(n), aux.size() != 0 ? aux(n) : model.likelihood.node().default_aux(),
+            parameters.likelihood.data()};
+  }
   // Of the posterior of f_l.
   LatentParameters parameters_of(Index l) const;
   // K_bar of each latent function ½(α·αᵀ − R) + ½(u·αᵀ + α·uᵀ) and m_bar = α + u, pulled back to

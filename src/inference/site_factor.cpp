@@ -64,14 +64,17 @@ bool SiteFactor::compute(ConstMatrix K, ConstVector lambda) {
   return true;
 }
 
-Vector SiteFactor::apply(ConstVector b) const {
-  Matrix x = root_.cwiseProduct(b);
+Matrix SiteFactor::apply_block(ConstMatrix b) const {
+  Matrix x = b;
+  for (Index j = 0; j < x.cols(); ++j) x.col(j).array() *= root_.array();
   solve_lower(L_, x);
   solve_lower(L_, x, Op::transpose);
-  Vector out = root_.cwiseProduct(x.col(0));
-  if (V_.cols() > 0) out -= multiply(V_, multiply(V_, b, Op::transpose));
-  return out;
+  for (Index j = 0; j < x.cols(); ++j) x.col(j).array() *= root_.array();
+  if (V_.cols() > 0) gemm(-1.0, V_, Op::none, product(V_, b, Op::transpose), Op::none, 1.0, x);
+  return x;
 }
+
+Vector SiteFactor::apply(ConstVector b) const { return apply_block(b).col(0); }
 
 Matrix SiteFactor::dense() const {
   Matrix R = L_;

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numbers>
 
 #include "covary/error.hpp"
@@ -10,29 +12,31 @@
 #include "covary/linalg/cholesky.hpp"
 #include "covary/random/random.hpp"
 #include "inference/latent_problem.hpp"
+#include "inference/multi_latent_problem.hpp"
 
 namespace covary {
 namespace {
 
-double log_density(const LatentProblem& problem, const Vector& h) {
-  double sum = 0.0;
-  for (const Taylor& t : log_densities(problem.model.likelihood, problem.parameters.likelihood,
-                                       problem.y, problem.m + h, problem.aux))
-    sum += t.value;
-  return sum;
-}
+// f = m + h with h_l ~ N(0, L_l·L_lᵀ), seen through a likelihood.
+struct Target {
+  std::vector<const Matrix*> factors;
+  std::function<double(const Matrix& h)> log_density;  // of an N×L block
+};
 
 // One step: a point of the ellipse through h and a prior draw, above a random height. The bracket
 // shrinks towards h itself, so it ends.
-void step(const LatentProblem& problem, const Matrix& L, Random& random, Vector& h, double& log_p) {
-  Matrix other = random.normal_vector(h.size());
-  multiply_lower(L, other);
+void step(const Target& target, Random& random, Matrix& h, double& log_p) {
+  Matrix other(h.rows(), h.cols());
+  for (Index l = 0; l < h.cols(); ++l) {
+    other.col(l) = random.normal_vector(h.rows());
+    multiply_lower(*target.factors[static_cast<std::size_t>(l)], other.col(l));
+  }
   const double height = log_p + std::log(random.uniform());
   double angle = 2.0 * std::numbers::pi * random.uniform();
   double low = angle - 2.0 * std::numbers::pi, high = angle;
   for (;;) {
-    const Vector trial = std::cos(angle) * h + std::sin(angle) * other.col(0);
-    const double value = log_density(problem, trial);
+    const Matrix trial = std::cos(angle) * h + std::sin(angle) * other;
+    const double value = target.log_density(trial);
     if (value > height) {
       h = trial;
       log_p = value;
@@ -44,29 +48,79 @@ void step(const LatentProblem& problem, const Matrix& L, Random& random, Vector&
   }
 }
 
-}  // namespace
+// Gives each sample of h to `keep`.
+void sample(const Target& target, Index N, const Likelihood& likelihood,
+            const SliceSamplingOptions& options,
+            const std::function<void(Index s, const Matrix& h)>& keep) {
+  Random random(options.seed);
+  Matrix h = Matrix::Zero(N, static_cast<Index>(target.factors.size()));
+  double log_p = target.log_density(h);
+  if (!std::isfinite(log_p))
+    throw NumericalError(
+        fmt::format("log p(y | f) of {} is not finite at the prior mean", likelihood.print()));
+  for (Index i = 0; i < options.burn_in; ++i) step(target, random, h, log_p);
+  for (Index s = 0; s < options.samples; ++s) {
+    for (Index i = 0; i < options.thin; ++i) step(target, random, h, log_p);
+    keep(s, h);
+  }
+}
 
-LatentSamples elliptical_slice_samples(const LatentModel& model, const LatentParameters& parameters,
-                                       const SliceSamplingOptions& options) {
+void check(const SliceSamplingOptions& options) {
   if (options.samples < 1 || options.burn_in < 0 || options.thin < 1)
     throw InputError(
         fmt::format("slice sampling of {} samples, {} steps of burn-in and every {}-th step kept; "
                     "they must be at least 1, 0 and 1",
                     options.samples, options.burn_in, options.thin));
+}
+
+}  // namespace
+
+LatentSamples elliptical_slice_samples(const LatentModel& model, const LatentParameters& parameters,
+                                       const SliceSamplingOptions& options) {
+  check(options);
   const LatentProblem problem(model, parameters, Inference::mcmc);
   const Cholesky K = cholesky(problem.K, "the prior covariance of f");
-  Random random(options.seed);
-  Vector h = Vector::Zero(problem.size());
-  double log_p = log_density(problem, h);
-  if (!std::isfinite(log_p))
-    throw NumericalError(fmt::format("log p(y | f) of {} is not finite at the prior mean",
-                                     model.likelihood.print()));
-  for (Index i = 0; i < options.burn_in; ++i) step(problem, K.L, random, h, log_p);
+  const auto log_density = [&](const Matrix& h) {
+    double sum = 0.0;
+    for (const Taylor& t : log_densities(model.likelihood, parameters.likelihood, problem.y,
+                                         problem.m + h.col(0), problem.aux))
+      sum += t.value;
+    return sum;
+  };
   LatentSamples out{RowMatrix(options.samples, problem.size()), K.jitter};
-  for (Index s = 0; s < options.samples; ++s) {
-    for (Index i = 0; i < options.thin; ++i) step(problem, K.L, random, h, log_p);
-    out.f.row(s) = problem.m + h;
+  sample({{&K.L}, log_density}, problem.size(), model.likelihood, options,
+         [&](Index s, const Matrix& h) { out.f.row(s) = problem.m + h.col(0); });
+  return out;
+}
+
+MultiLatentSamples elliptical_slice_samples(const MultiLatentModel& model,
+                                            const MultiLatentParameters& parameters,
+                                            const SliceSamplingOptions& options) {
+  check(options);
+  const MultiLatentProblem problem(model, parameters, Inference::mcmc);
+  const Index N = problem.size(), L = problem.latents();
+  MultiLatentSamples out{
+      std::vector<RowMatrix>(static_cast<std::size_t>(L), RowMatrix(options.samples, N)), 0.0};
+  std::vector<Cholesky> factors;
+  for (const Matrix& K : problem.grams) {
+    factors.push_back(cholesky(K, "the prior covariance of f"));
+    out.jitter = std::max(out.jitter, factors.back().jitter);
   }
+  Target target;
+  for (Index l = 0; l < L; ++l) target.factors.push_back(&factors[problem.kernel_of(l)].L);
+  Vector f(L);
+  target.log_density = [&](const Matrix& h) {
+    double sum = 0.0;
+    for (Index n = 0; n < N; ++n) {
+      f = problem.m.row(n) + h.row(n);
+      sum += model.likelihood.node().log_density(problem.datum(n), f.data(), nullptr, nullptr);
+    }
+    return sum;
+  };
+  sample(target, N, model.likelihood, options, [&](Index s, const Matrix& h) {
+    for (Index l = 0; l < L; ++l)
+      out.f[static_cast<std::size_t>(l)].row(s) = problem.m.col(l) + h.col(l);
+  });
   return out;
 }
 

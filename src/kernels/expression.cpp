@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <cctype>
-#include <charconv>
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
 #include "covary/error.hpp"
 #include "covary/kernels/kernels.hpp"
+#include "covary/parameters/scanner.hpp"
 #include "covary/parameters/suggest.hpp"
 
 namespace covary {
@@ -27,15 +27,15 @@ struct Arguments {
   std::optional<Kernel> inner;
 };
 
-class Parser {
+class Parser : Scanner {
  public:
-  Parser(const std::string& text, const KernelTable& extra) : text_(text), extra_(extra) {}
+  Parser(const std::string& text, const KernelTable& extra)
+      : Scanner("kernel expression", text), extra_(extra) {}
 
   Kernel parse() {
-    skip();
-    if (at_ == text_.size()) fail("the expression is empty; write for example se(ard)");
+    if (at_end()) fail("the expression is empty; write for example se(ard)");
     const Operand k = expression();
-    if (at_ < text_.size()) fail(fmt::format("unexpected '{}'", text_[at_]));
+    expect_end();
     return kernel_of(k, 0);
   }
 
@@ -46,72 +46,24 @@ class Parser {
     double number = 1.0;
   };
 
-  [[noreturn]] void fail(const std::string& what) const { fail_at(at_, what); }
-  [[noreturn]] void fail_at(std::size_t where, const std::string& what) const {
-    throw ExpressionError(fmt::format("kernel expression, column {}: {}\n  {}\n  {}^", where + 1,
-                                      what, text_, std::string(where, ' ')));
-  }
-  void skip() {
-    while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_]))) ++at_;
-  }
-  bool accept(char c) {
-    if (at_ >= text_.size() || text_[at_] != c) return false;
-    ++at_;
-    skip();
-    return true;
-  }
   void expect(char c, const char* after) {
-    if (!accept(c))
-      fail(at_ < text_.size() ? fmt::format("expected '{}' {}, found '{}'", c, after, text_[at_])
-                              : fmt::format("expected '{}' {}, found the end", c, after));
+    if (!accept(c)) fail(fmt::format("expected '{}' {}, found {}", c, after, found()));
   }
-  static bool starts_number(char c) {
-    return std::isdigit(static_cast<unsigned char>(c)) || c == '.' || c == '-';
-  }
-  bool number_next() const { return at_ < text_.size() && starts_number(text_[at_]); }
-
-  double number() {
-    double value = 0.0;
-    const char* first = text_.data() + at_;
-    const auto [end, error] = std::from_chars(first, text_.data() + text_.size(), value);
-    if (error != std::errc() || !std::isfinite(value)) fail("expected a number");
-    at_ += static_cast<std::size_t>(end - first);
-    skip();
-    return value;
-  }
-  Index integer() {
-    Index value = 0;
-    const char* first = text_.data() + at_;
-    const auto [end, error] = std::from_chars(first, text_.data() + text_.size(), value);
-    if (error != std::errc() || value < 0 || value > 1000000)
-      fail("expected a column number from 0");
-    at_ += static_cast<std::size_t>(end - first);
-    skip();
-    return value;
-  }
-  std::string name() {
-    const std::size_t first = at_;
-    while (at_ < text_.size() &&
-           (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_'))
-      ++at_;
-    std::string out = text_.substr(first, at_ - first);
-    skip();
-    return out;
-  }
+  Index column() { return integer(1000000, "expected a column number from 0"); }
   // After a comma inside a list: is the next thing another number rather than the next argument?
   bool accept_list_comma() {
-    const std::size_t back = at_;
+    const std::size_t back = at();
     if (accept(',') && number_next()) return true;
-    at_ = back;
+    back_to(back);
     return false;
   }
   std::vector<Index> columns() {
     std::vector<Index> out;
     do {
-      const std::size_t where = at_;
-      const Index first = integer();
+      const std::size_t where = at();
+      const Index first = column();
       Index end = first + 1;
-      if (accept(':')) end = integer();
+      if (accept(':')) end = column();
       if (end <= first) fail_at(where, fmt::format("the range {}:{} is empty", first, end));
       if (end - first + static_cast<Index>(out.size()) > 100000)
         fail_at(where, fmt::format("the range {}:{} is too long", first, end));
@@ -126,11 +78,11 @@ class Parser {
   }
   Operand expression() {
     if (++depth_ > 64) fail("brackets are nested too deeply");
-    std::size_t where = at_;
+    std::size_t where = at();
     Operand left = term();
     while (accept('+')) {
       const Kernel a = kernel_of(left, where);
-      where = at_;
+      where = at();
       left = {a + kernel_of(term(), where)};
     }
     --depth_;
@@ -142,7 +94,7 @@ class Parser {
     bool scaled = false;
     std::optional<Kernel> kernel;
     do {
-      const std::size_t where = at_;
+      const std::size_t where = at();
       const Operand f = factor();
       if (!f.kernel) {
         if (!(f.number > 0.0)) fail_at(where, "a kernel can only be scaled by a positive number");
@@ -157,7 +109,7 @@ class Parser {
   }
   Operand factor() {
     Operand out;
-    const std::size_t where = at_;
+    const std::size_t where = at();
     if (accept('(')) {
       out = expression();
       expect(')', "to close the bracket");
@@ -190,14 +142,14 @@ class Parser {
     if (!accept('(')) return out;
     if (accept(')')) return out;
     do {
-      const std::size_t where = at_;
+      const std::size_t where = at();
       if (number_next()) {
         const double value = number();
-        if (at_ == text_.size() || text_[at_] == ',' || text_[at_] == ')') {
+        if (at_end() || next_is(',') || next_is(')')) {
           out.positional.push_back(value);
           continue;
         }
-        at_ = where;  // a kernel that begins with its scale
+        back_to(where);  // a kernel that begins with its scale
       }
       const std::string word = name();
       if (word == "ard") {
@@ -215,7 +167,7 @@ class Parser {
         }
       } else {
         if (out.inner) fail_at(where, "one kernel is enough here; join them with + or *");
-        at_ = where;
+        back_to(where);
         out.inner = kernel_of(expression(), where);
       }
     } while (accept(','));
@@ -224,11 +176,9 @@ class Parser {
   }
 
   Kernel call() {
-    const std::size_t where = at_;
+    const std::size_t where = at();
     const std::string word = name();
-    if (word.empty())
-      fail(at_ < text_.size() ? fmt::format("expected a kernel name, found '{}'", text_[at_])
-                              : "expected a kernel name, found the end");
+    if (word.empty()) fail("expected a kernel name, found " + found());
     if (!known(word)) {
       const auto names = all_names();
       fail_at(where, fmt::format("unknown kernel '{}'{}; kernels are: {}", word,
@@ -327,9 +277,7 @@ class Parser {
     return std::find(names.begin(), names.end(), word) != names.end();
   }
 
-  const std::string& text_;
   const KernelTable& extra_;
-  std::size_t at_ = 0;
   int depth_ = 0;
   int kernels_ = 0;
 };

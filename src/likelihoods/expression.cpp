@@ -4,13 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
-#include <charconv>
 #include <cmath>
 #include <optional>
 
 #include "covary/error.hpp"
 #include "covary/likelihoods/likelihoods.hpp"
+#include "covary/parameters/scanner.hpp"
 #include "covary/parameters/suggest.hpp"
 
 namespace covary {
@@ -20,18 +19,18 @@ const std::vector<std::string> names{
     "gaussian", "bernoulli",   "student_t", "binomial",   "poisson", "negative_binomial", "beta",
     "gamma",    "exponential", "ordinal",   "robust_max", "softmax", "heteroscedastic",   "lgcp"};
 
-class Parser {
+class Parser : Scanner {
  public:
-  Parser(const std::string& text, const LikelihoodTable& extra) : text_(text), extra_(extra) {}
+  Parser(const std::string& text, const LikelihoodTable& extra)
+      : Scanner("likelihood", text), extra_(extra) {}
 
   Likelihood parse() {
-    skip();
-    const std::size_t where = at_;
+    const std::size_t where = at();
     const std::string word = name();
     if (word.empty()) fail("expected the name of a likelihood, as in gaussian");
     check_name(word, where);
     arguments();
-    if (at_ < text_.size()) fail(fmt::format("unexpected '{}'", text_[at_]));
+    expect_end();
     Likelihood out = build(word, where);
     if (link_) fail_at(link_where_, fmt::format("{} has no link to choose", word));
     if (bare_) fail_at(bare_where_, fmt::format("{} takes no bare number; name it", word));
@@ -47,44 +46,6 @@ class Parser {
     std::size_t where;
   };
 
-  [[noreturn]] void fail(const std::string& what) const { fail_at(at_, what); }
-  [[noreturn]] void fail_at(std::size_t where, const std::string& what) const {
-    throw ExpressionError(fmt::format("likelihood, column {}: {}\n  {}\n  {}^", where + 1, what,
-                                      text_, std::string(where, ' ')));
-  }
-  void skip() {
-    while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_]))) ++at_;
-  }
-  bool accept(char c) {
-    if (at_ >= text_.size() || text_[at_] != c) return false;
-    ++at_;
-    skip();
-    return true;
-  }
-  std::string name() {
-    const std::size_t first = at_;
-    while (at_ < text_.size() &&
-           (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_'))
-      ++at_;
-    std::string out = text_.substr(first, at_ - first);
-    skip();
-    return out;
-  }
-  double number() {
-    double value = 0.0;
-    const char* first = text_.data() + at_;
-    const auto [end, error] = std::from_chars(first, text_.data() + text_.size(), value);
-    if (error != std::errc() || !std::isfinite(value)) fail("expected a number");
-    at_ += static_cast<std::size_t>(end - first);
-    skip();
-    return value;
-  }
-  bool number_next() const {
-    if (at_ >= text_.size()) return false;
-    const char c = text_[at_];
-    return std::isdigit(static_cast<unsigned char>(c)) || c == '.' || c == '-';
-  }
-
   void check_name(const std::string& word, std::size_t where) const {
     auto all = names;
     for (const auto& [own, make] : extra_) all.push_back(own);
@@ -97,7 +58,7 @@ class Parser {
     if (!accept('(')) return;
     if (accept(')')) return;
     do {
-      const std::size_t where = at_;
+      const std::size_t where = at();
       if (number_next()) {
         if (bare_) fail_at(where, "one bare number is enough");
         bare_ = number();
@@ -174,9 +135,7 @@ class Parser {
     return binomial_likelihood(link, take("trials"));
   }
 
-  const std::string& text_;
   const LikelihoodTable& extra_;
-  std::size_t at_ = 0;
   std::optional<Link> link_;
   std::optional<double> bare_;
   std::map<std::string, Key> keys_;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "covary/error.hpp"
+#include "covary/likelihoods/likelihoods.hpp"
 
 namespace covary {
 namespace {
@@ -22,24 +23,43 @@ void check_aux(ConstVector aux, Index rows) {
         fmt::format("the column beside y has {} entries for {} rows", aux.size(), rows));
 }
 
-}  // namespace
-
-FunctionMarginals GeneralisedFit::predict_f(ConstRows X) const {
+void check_inputs(const GeneralisedFit& fit, ConstRows X) {
+  const FunctionPosterior& posterior = fit.posterior;
   if (X.cols() != posterior.dims())
     throw InputError(fmt::format("the inputs have {} columns; the model was trained on {}",
                                  X.cols(), posterior.dims()));
   if (!X.allFinite())
     throw InputError("the inputs have values that are not finite; drop those rows");
+}
+
+// f at new rows, and with it the probabilities of the classes where there are any: those of
+// correlated functions are not those of their marginals.
+GeneralisedPrediction predict_classes(const GeneralisedFit& fit, ConstRows X) {
+  GeneralisedPrediction out;
+  if (fit.posterior.is_joint()) {
+    check_inputs(fit, X);
+    const JointMarginals f = fit.posterior.joint().predict(fit.input_scaling.apply(X));
+    out.probabilities = softmax_probabilities(f.mean, f.covariance);
+    out.f = f.each();
+    return out;
+  }
+  out.f = fit.predict_f(X);
+  if (fit.likelihood.classes() > 0)
+    out.probabilities =
+        class_probabilities(fit.likelihood, fit.likelihood_parameters, out.f.mean, out.f.variance);
+  return out;
+}
+
+}  // namespace
+
+FunctionMarginals GeneralisedFit::predict_f(ConstRows X) const {
+  check_inputs(*this, X);
   return posterior.predict(input_scaling.apply(X));
 }
 
 GeneralisedPrediction GeneralisedFit::predict(ConstRows X, ConstVector aux) const {
   check_aux(aux, X.rows());
-  GeneralisedPrediction out;
-  out.f = predict_f(X);
-  if (likelihood.classes() > 0)
-    out.probabilities =
-        class_probabilities(likelihood, likelihood_parameters, out.f.mean, out.f.variance);
+  GeneralisedPrediction out = predict_classes(*this, X);
   if (likelihood.latents() == 1 || likelihood.classes() == 0) {
     PredictiveMoments y = predictive_moments(likelihood, likelihood_parameters, out.f.mean,
                                              out.f.variance, model_aux(*this, aux));
@@ -54,6 +74,13 @@ Vector GeneralisedFit::log_density(ConstRows X, ConstVector y, ConstVector aux) 
   if (y.size() != X.rows())
     throw InputError(fmt::format("{} targets for {} rows", y.size(), X.rows()));
   likelihood.check(y, aux);
+  if (posterior.is_joint()) {
+    const Matrix p = predict_classes(*this, X).probabilities;
+    Vector out(y.size());
+    for (Index n = 0; n < y.size(); ++n)
+      out(n) = std::isnan(y(n)) ? std::nan("") : std::log(p(n, static_cast<Index>(y(n))));
+    return out;
+  }
   const FunctionMarginals f = predict_f(X);
   const Vector scaled = output_scaling.apply(y);
   Vector out = log_predictive_density(likelihood, likelihood_parameters, scaled, f.mean, f.variance,

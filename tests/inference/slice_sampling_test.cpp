@@ -44,6 +44,40 @@ TEST(SliceSampling, AgreesWithExpectationPropagation) {
   EXPECT_LE((m.variance - q.variance).cwiseAbs().maxCoeff(), 0.08);
 }
 
+// Noise whose logarithm cannot move: the first function has the exact posterior, the second stays.
+TEST(SliceSampling, SeveralLatentFunctions) {
+  testing::ThreePoints s;
+  s.model.likelihood = "gaussian";
+  s.at.likelihood = Vector::Constant(1, 0.5);
+  const MultiLatentModel two{{"se", "se"}, "heteroscedastic", {}, s.model.X, s.model.y};
+  const MultiLatentParameters at{
+      {s.at.kernel, (Vector(2) << 1e-8, 1.0).finished()}, s.at.likelihood, Matrix()};
+  SliceSamplingOptions options;
+  options.samples = 40000;
+  options.seed = 5;
+  const MultiLatentSamples f = elliptical_slice_samples(two, at, options);
+  const SampleMoments m = moments(f.f[0]);
+  const LatentApproximation exact = expectation_propagation(s.model, s.at);
+  EXPECT_LE((m.mean - exact.mean).cwiseAbs().maxCoeff(), 0.03);
+  EXPECT_LE((m.variance - exact.variance).cwiseAbs().maxCoeff(), 0.03);
+  EXPECT_LE(f.f[1].cwiseAbs().maxCoeff(), 1e-3);
+}
+
+// Two classes against EP of the one label they are.
+TEST(SliceSampling, TwoClassesAreOneLabel) {
+  testing::ThreePoints s;
+  const MultiLatentModel two{{"se"}, "softmax(2)", {}, s.model.X, s.model.y};
+  const MultiLatentParameters at{{s.at.kernel}, Vector(), Matrix()};
+  SliceSamplingOptions options;
+  options.samples = 40000;
+  const MultiLatentSamples f = elliptical_slice_samples(two, at, options);
+  s.at.kernel(0) *= 2.0;
+  const LatentApproximation q = expectation_propagation(s.model, s.at);
+  const SampleMoments m = moments(f.f[1] - f.f[0]);
+  EXPECT_LE((m.mean - q.mean).cwiseAbs().maxCoeff(), 0.06);
+  EXPECT_LE((m.variance - q.variance).cwiseAbs().maxCoeff(), 0.15);
+}
+
 TEST(SliceSampling, T26_SameSeedSameSamples) {
   const testing::LatentCase c = testing::latent_case("student_t", 4);
   SliceSamplingOptions options;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "covary/inference/inducing_posterior.hpp"
+#include "covary/inference/joint_posterior.hpp"
 #include "covary/inference/latent.hpp"
 
 namespace covary {
@@ -15,19 +16,23 @@ class FunctionPosterior {
   // Of the rows themselves, one for each latent function; they are independent under q.
   FunctionPosterior(std::vector<LatentPosterior> p);              // NOLINT: a kind of it
   FunctionPosterior(InducingPosterior p) : any_(std::move(p)) {}  // NOLINT
+  // Of the rows themselves, the functions correlated under q.
+  FunctionPosterior(JointPosterior p) : any_(std::move(p)) {}  // NOLINT
 
   bool is_sparse() const { return std::holds_alternative<InducingPosterior>(any_); }
-  const std::vector<LatentPosterior>& latent() const;  // Unsupported when sparse, and the reverse
+  bool is_joint() const { return std::holds_alternative<JointPosterior>(any_); }
+  const std::vector<LatentPosterior>& latent() const;  // Unsupported where it is another kind
   const InducingPosterior& inducing() const;
+  const JointPosterior& joint() const;
 
   Index latents() const;
   Index dims() const;
   const Kernel& kernel() const;  // of the first latent function
   const Mean& mean() const;
-  FunctionMarginals predict(ConstRows X) const;
+  FunctionMarginals predict(ConstRows X) const;  // of each function by itself
 
  private:
-  std::variant<std::vector<LatentPosterior>, InducingPosterior> any_;
+  std::variant<std::vector<LatentPosterior>, InducingPosterior, JointPosterior> any_;
 };
 
 }  // namespace covary

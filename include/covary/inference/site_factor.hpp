@@ -19,6 +19,7 @@ class SiteFactor {
 
   double log_determinant() const { return log_determinant_; }  // log|I + KΛ|
   Vector apply(ConstVector b) const;                           // R·b
+  Matrix apply_block(ConstMatrix b) const;                     // the same for an N×n block
   Matrix dense() const;                                        // R, N×N
   // kᵀRk of each column of an N×n block
   Vector reduction(Matrix k) const;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "covary/inference/latent.hpp"
+#include "covary/inference/multi_latent.hpp"
 
 namespace covary {
 
@@ -20,5 +20,14 @@ struct LatentSamples {
 };
 LatentSamples elliptical_slice_samples(const LatentModel& model, const LatentParameters& parameters,
                                        const SliceSamplingOptions& options = {});
+
+// The same for several latent functions a datum, which move together.
+struct MultiLatentSamples {
+  std::vector<RowMatrix> f;  // of each function, samples × N
+  double jitter = 0.0;       // the largest
+};
+MultiLatentSamples elliptical_slice_samples(const MultiLatentModel& model,
+                                            const MultiLatentParameters& parameters,
+                                            const SliceSamplingOptions& options = {});
 
 }  // namespace covary
