@@ -35,7 +35,8 @@ void add_sparse_options(CLI::App& sub, SparseArguments& a) {
   sub.add_option(
          "--model", a.model,
          "exact, vfe, vfe(tight), fitc, pep(α), dtc, sor, pitc, cglb; auto: exact up to 2000 "
-         "rows, else vfe")
+         "rows, else vfe. Other likelihoods: laplace, ep, ep(α), vgp, svgp; auto: laplace up to "
+         "2000 rows and one latent function, else svgp")
       ->capture_default_str();
   sub.add_option("--inducing", a.inducing, "Inducing inputs of a sparse model, or auto")
       ->capture_default_str();
@@ -50,6 +51,10 @@ void add_sparse_options(CLI::App& sub, SparseArguments& a) {
   sub.add_option("--warm-start", a.warm_start,
                  "An approximation, as fitc, by which a sparse model is trained first");
   sub.add_option("--groups", a.groups, "Of PITC (0: about rows/inducing)")
+      ->check(CLI::NonNegativeNumber);
+  sub.add_option("--batch", a.batch, "Rows of a minibatch of svgp (0: all up to 20 000 rows)")
+      ->check(CLI::NonNegativeNumber);
+  sub.add_option("--epochs", a.epochs, "Passes over the data of svgp by minibatches (0: twenty)")
       ->check(CLI::NonNegativeNumber);
 }
 

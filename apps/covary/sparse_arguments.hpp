@@ -11,7 +11,7 @@ namespace covary::cli {
 struct SparseArguments {
   std::string model = "auto", inducing = "auto", inducing_file, selection = "greedy_variance",
               route = "auto", warm_start;
-  Index groups = 0;
+  Index groups = 0, batch = 0, epochs = 0;
 };
 void add_sparse_options(CLI::App& sub, SparseArguments& a);
 

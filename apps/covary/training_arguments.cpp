@@ -4,7 +4,6 @@
 
 #include "covary/data/split.hpp"
 #include "covary/error.hpp"
-#include "covary/parameters/suggest.hpp"
 
 namespace covary::cli {
 
@@ -15,7 +14,10 @@ void add_training_options(CLI::App& sub, TrainingArguments& a) {
   sub.add_option("TRAIN", a.train, "CSV, TSV, NPY or IDX file, gzip too")->required();
   list("--target", a.target, "Output column(s): name, number from 0, or range a:b")->required();
   list("--inputs", a.inputs, "Input columns (default: all others)");
-  sub.add_option("--likelihood", a.likelihood, "gaussian")->capture_default_str();
+  sub.add_option("--likelihood", a.likelihood,
+                 "gaussian, bernoulli, softmax, poisson, student_t, … (docs/likelihoods.md); auto: by "
+                 "the target")
+      ->capture_default_str();
   sub.add_option("--mean", a.mean, "zero, constant, linear or poly(k)")->capture_default_str();
   list("--set", a.set, "PATH=VALUE[,VALUE…]: a start, or the value with --fix or --max-iter 0");
   list("--fix", a.fix, "PATH: do not train it or anything below it");
@@ -23,6 +25,9 @@ void add_training_options(CLI::App& sub, TrainingArguments& a) {
   list("--bounds", a.bounds, "PATH=a,b");
   list("--tie", a.tie, "PATH=PATH or PATH=ratio*PATH");
   sub.add_option("--noise", a.noise, "Column of known noise variances, added to the trained one");
+  sub.add_option("--exposure", a.exposure,
+                 "Column of exposures (poisson, …), trials (binomial) or bin volumes (lgcp)");
+  sub.add_option("--weights", a.weights, "Column of weights of the rows, for --model svgp");
   sub.add_option("--missing", a.missing, "model (missing outputs), drop (rows) or error")
       ->check(CLI::IsMember({"model", "drop", "error"}))
       ->capture_default_str();
@@ -48,8 +53,12 @@ void add_training_options(CLI::App& sub, TrainingArguments& a) {
 }
 
 TrainingData TrainingData::rows(const std::vector<Index>& numbers) const {
-  TrainingData out{take_rows(X, numbers), take_rows(Y, numbers), {}, inputs, output_names, {}};
-  if (noise.size()) out.noise = noise(numbers);
+  TrainingData out = *this;
+  out.X = take_rows(X, numbers);
+  out.Y = take_rows(Y, numbers);
+  for (Vector* column : {&out.noise, &out.aux, &out.weights})
+    if (column->size()) *column = Vector((*column)(numbers));
+  out.fold_labels.clear();
   for (const Index i : numbers)
     if (!fold_labels.empty()) out.fold_labels.push_back(fold_labels[static_cast<std::size_t>(i)]);
   return out;
@@ -57,11 +66,6 @@ TrainingData TrainingData::rows(const std::vector<Index>& numbers) const {
 
 RegressionOptions regression_options(const TrainingArguments& a, const TrainingData& d,
                                      const std::string& kernel) {
-  if (a.likelihood != "gaussian")
-    throw Unsupported(
-        fmt::format("likelihood '{}' is not offered by this version{}; it has: "
-                    "gaussian",
-                    a.likelihood, did_you_mean(a.likelihood, {"gaussian"})));
   RegressionOptions options;
   options.kernel = Kernel(kernel);
   options.mean = Mean(a.mean);

@@ -2,6 +2,8 @@
 
 #include "common.hpp"
 #include "covary/data/inputs.hpp"
+#include "covary/data/labels.hpp"
+#include "covary/likelihoods/likelihood.hpp"
 #include "covary/models/regression.hpp"
 #include "covary/statistics/rows.hpp"
 
@@ -9,8 +11,8 @@ namespace covary::cli {
 
 // What `fit` and `compare` take alike.
 struct TrainingArguments {
-  std::string train, likelihood = "gaussian", mean = "zero", noise, missing = "model",
-                     scale = "auto", header = "auto", folds;
+  std::string train, likelihood = "auto", mean = "zero", noise, exposure, weights,
+                     missing = "model", scale = "auto", header = "auto", folds;
   std::vector<std::string> target, inputs, set, fix, prior, bounds, tie;
   bool no_scale = false, verbose = false;
   double jitter = 0.0, max_seconds = 0.0;
@@ -21,7 +23,7 @@ void add_training_options(CLI::App& sub, TrainingArguments& a);
 
 // Which columns of the training table play which part.
 struct Roles {
-  std::vector<Index> targets, noise, folds, inputs;
+  std::vector<Index> targets, noise, exposure, weights, folds, inputs;
 };
 Roles roles(const Table& table, const TrainingArguments& a);
 // The rows of a block that --missing keeps; `first` is the number of its first row.
@@ -32,6 +34,11 @@ void tell_left_out(Index kept, Index all, const std::string& policy, const Commo
 struct TrainingData {
   RowMatrix X, Y;
   Vector noise;  // of the rows, or empty
+  // Of a model of another likelihood than Gaussian regression: the likelihood itself, the classes of
+  // the target, the column beside it and the weights of the rows.
+  std::optional<Likelihood> likelihood = {};
+  Labels labels = {};
+  Vector aux = {}, weights = {};
   InputColumns inputs;
   std::vector<std::string> output_names;
   std::vector<std::string> fold_labels;  // of the rows, when --folds names a column

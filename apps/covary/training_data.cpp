@@ -30,10 +30,12 @@ Roles roles(const Table& table, const TrainingArguments& a) {
   Roles r;
   r.targets = select_columns(table, split_lists(a.target));
   if (!a.noise.empty()) r.noise = select_columns(table, {a.noise});
+  if (!a.exposure.empty()) r.exposure = select_columns(table, {a.exposure});
+  if (!a.weights.empty()) r.weights = select_columns(table, {a.weights});
   if (!a.folds.empty() && !is_count(a.folds)) r.folds = select_columns(table, {a.folds});
   std::vector<Index> taken = r.targets;
-  taken.insert(taken.end(), r.noise.begin(), r.noise.end());
-  taken.insert(taken.end(), r.folds.begin(), r.folds.end());
+  for (const auto* more : {&r.noise, &r.exposure, &r.weights, &r.folds})
+    taken.insert(taken.end(), more->begin(), more->end());
   if (a.inputs.empty()) {
     for (Index j = 0; j < table.cols(); ++j)
       if (!std::count(taken.begin(), taken.end(), j)) r.inputs.push_back(j);
@@ -72,6 +74,59 @@ void tell_left_out(Index kept, Index all, const std::string& policy, const Commo
                      policy == "drop" ? "they have missing values" : "no output is observed"));
 }
 
+namespace {
+
+// Gaussian regression, unless the target or the call says otherwise. Targets that are classes become
+// their numbers.
+void read_targets(const Table& table, const Roles& r, const TrainingArguments& a, TrainingData& d,
+                  const Common& common) {
+  const bool text = std::any_of(r.targets.begin(), r.targets.end(),
+                                [&](Index j) { return table.is_text(j); });
+  std::string expression = a.likelihood;
+  if (expression == "gaussian" || (expression == "auto" && !text)) {
+    if (!r.exposure.empty())
+      throw InputError("--exposure is for counts; say --likelihood poisson, binomial, …");
+    d.Y = numeric_columns(table, r.targets);
+    if (!r.weights.empty()) d.weights = numeric_columns(table, r.weights).col(0);
+    return;
+  }
+  if (r.targets.size() != 1)
+    throw InputError(fmt::format(
+        "{} targets were given; a model of likelihood {} takes one", r.targets.size(),
+        expression == "auto" ? "bernoulli or softmax" : expression));
+  const Index target = r.targets.front();
+  const std::string& name = table.names[static_cast<std::size_t>(target)];
+  const bool counted = expression == "softmax" || expression == "robust_max" || expression == "ordinal";
+  const bool classes =
+      expression == "auto" || counted || Likelihood(expression).classes() > 0;
+  if (classes) {
+    d.labels = Labels::from(table, target);
+    const Index K = d.labels.classes();
+    if (expression == "auto") {
+      expression = K == 2 ? "bernoulli" : fmt::format("softmax({})", K);
+      tell(common, fmt::format("target '{}' is text of {} classes ({}): classification with "
+                               "--likelihood {}",
+                               name, K, fmt::join(d.labels.names, ", "), expression));
+    } else if (counted) {
+      expression = fmt::format("{}({})", expression, K);
+    }
+    d.likelihood = Likelihood(expression);
+    if (d.likelihood->classes() != K)
+      throw InputError(fmt::format(
+          "target '{}' has {} classes ({}), {} has {}; use {}", name, K,
+          fmt::join(d.labels.names, ", "), d.likelihood->print(), d.likelihood->classes(),
+          K == 2 ? "--likelihood bernoulli" : "--likelihood softmax"));
+    d.Y = d.labels.encode(table, target);
+  } else {
+    d.likelihood = Likelihood(expression);
+    d.Y = numeric_columns(table, r.targets);
+  }
+  if (!r.exposure.empty()) d.aux = numeric_columns(table, r.exposure).col(0);
+  if (!r.weights.empty()) d.weights = numeric_columns(table, r.weights).col(0);
+}
+
+}  // namespace
+
 TrainingData read_training(const TrainingArguments& a, const Common& common) {
   const Table table = read_table(a.train, {.header = parse_header(a.header)});
   for (const auto& note : table.notes) tell(common, note);
@@ -81,7 +136,7 @@ TrainingData read_training(const TrainingArguments& a, const Common& common) {
   d.inputs = InputColumns::from(table, r.inputs, &notes);
   for (const auto& note : notes) tell(common, note);
   d.X = d.inputs.apply(table);
-  d.Y = numeric_columns(table, r.targets);
+  read_targets(table, r, a, d, common);
   if (!r.noise.empty()) d.noise = numeric_columns(table, r.noise).col(0);
   if (!r.folds.empty()) d.fold_labels = labels(table, r.folds.front());
   for (const Index j : r.targets)

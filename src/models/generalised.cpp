@@ -8,6 +8,7 @@
 #include "covary/error.hpp"
 #include "covary/inference/ep.hpp"
 #include "covary/inference/laplace.hpp"
+#include "covary/inference/softmax_laplace.hpp"
 #include "covary/inference/variational.hpp"
 #include "models/generalised_data.hpp"
 #include "models/starts.hpp"
@@ -35,12 +36,21 @@ Generalised::Generalised(ConstRows X, ConstVector y, GeneralisedOptions options,
   GeneralisedData data = generalised_data(X, y, aux, options_.likelihood, options_.scale_inputs,
                                           options_.scale_outputs);
   const LatentStart start = latent_start(data, options_.likelihood, options_.mean);
-  parameters_ = options_.kernel.parameters(start.scale);
+  const Index L = options_.likelihood.latents(), parts = options_.separate_kernels ? L : 1;
+  for (Index l = 0; l < parts; ++l) {
+    const Parameters kernel = options_.kernel.parameters(
+        start.scale, parts == 1 ? "kernel" : fmt::format("latent.{}.kernel", l));
+    for (const Parameter& p : kernel.all()) parameters_.add(p);
+  }
   const Parameters own = options_.likelihood.parameters();
   for (const Parameter& p : own.all()) parameters_.add(p);
-  options_.mean.declare(parameters_, X.cols(), Vector::Constant(1, start.intercept));
-  model_ = {options_.kernel,          options_.likelihood,  options_.mean,
-            std::move(data.scaled.X), data.scaled.Y.col(0), std::move(data.aux)};
+  options_.mean.declare(parameters_, X.cols(), Vector::Constant(L, start.intercept));
+  model_ = {std::vector<Kernel>(static_cast<std::size_t>(parts), options_.kernel),
+            options_.likelihood,
+            options_.mean,
+            std::move(data.scaled.X),
+            data.scaled.Y.col(0),
+            std::move(data.aux)};
   input_scaling_ = std::move(data.scaled.inputs);
   output_scaling_ = std::move(data.scaled.outputs);
   log_jacobian_ = data.scaled.log_jacobian;
@@ -54,35 +64,59 @@ std::string Generalised::name() const {
   return name_of(options_.method);
 }
 
-LatentParameters Generalised::unpack(ConstVector values) const {
-  const Index K = options_.kernel.parameter_count(model_.X.cols());
-  const Index L = options_.likelihood.parameter_count();
-  return {values.head(K), values.segment(K, L), values.tail(values.size() - K - L)};
+MultiLatentParameters Generalised::unpack(ConstVector values) const {
+  MultiLatentParameters out;
+  const Index D = model_.X.cols(), K = options_.kernel.parameter_count(D);
+  Index at = 0;
+  for (std::size_t l = 0; l < model_.kernels.size(); ++l, at += K)
+    out.kernels.emplace_back(values.segment(at, K));
+  out.likelihood = values.segment(at, options_.likelihood.parameter_count());
+  at += out.likelihood.size();
+  out.mean_weights = Eigen::Map<const RowMatrix>(values.data() + at, options_.mean.basis_count(D),
+                                                 options_.likelihood.latents());
+  return out;
 }
 
-LatentApproximation Generalised::approximate(ConstVector values, Vector* values_bar) const {
-  const LatentParameters at = unpack(values);
-  LatentParameters bar;
-  LatentParameters* const wanted = values_bar ? &bar : nullptr;
-  LatentApproximation out = [&] {
-    switch (options_.method) {
-      case Inference::ep: {
-        EpOptions ep;
-        ep.power = options_.power;
-        return expectation_propagation(model_, at, wanted, ep);
-      }
-      case Inference::vi:
-        return variational_approximation(model_, at, wanted);
-      default:
-        return laplace_approximation(model_, at, wanted);
+Generalised::Approximation Generalised::approximate_one(const MultiLatentParameters& at,
+                                                        MultiLatentParameters* bar) const {
+  const LatentModel model{
+      model_.kernels.front(), model_.likelihood, model_.mean, model_.X, model_.y, model_.aux};
+  const LatentParameters values{at.kernels.front(), at.likelihood, at.mean_weights};
+  LatentParameters of_values;
+  LatentParameters* const wanted = bar ? &of_values : nullptr;
+  EpOptions ep;
+  ep.power = options_.power;
+  LatentApproximation q =
+      options_.method == Inference::ep   ? expectation_propagation(model, values, wanted, ep)
+      : options_.method == Inference::vi ? variational_approximation(model, values, wanted)
+                                         : laplace_approximation(model, values, wanted);
+  if (bar) *bar = {{of_values.kernel}, of_values.likelihood, of_values.mean_weights};
+  return {q.value, std::vector<LatentPosterior>{std::move(q.posterior)}, q.iterations};
+}
+
+Generalised::Approximation Generalised::approximate(ConstVector values, Vector* values_bar) const {
+  const MultiLatentParameters at = unpack(values);
+  MultiLatentParameters bar;
+  MultiLatentParameters* const wanted = values_bar ? &bar : nullptr;
+  Approximation out = [&]() -> Approximation {
+    if (options_.likelihood.latents() == 1) return approximate_one(at, wanted);
+    if (options_.method == Inference::laplace) {
+      JointApproximation q = laplace_approximation(model_, at, wanted);
+      return {q.value, std::move(q.posterior), q.iterations};
     }
+    MultiLatentApproximation q = variational_approximation(model_, at, wanted);
+    return {q.value, std::move(q.posterior), q.iterations};
   }();
   if (values_bar) {
     values_bar->resize(values.size());
-    const Index K = bar.kernel.size(), L = bar.likelihood.size();
-    values_bar->head(K) = bar.kernel;
-    values_bar->segment(K, L) = bar.likelihood;
-    values_bar->tail(values.size() - K - L) = bar.mean_weights;
+    Index end = 0;
+    for (const Vector& kernel : bar.kernels) {
+      values_bar->segment(end, kernel.size()) = kernel;
+      end += kernel.size();
+    }
+    values_bar->segment(end, bar.likelihood.size()) = bar.likelihood;
+    const RowMatrix weights = bar.mean_weights;
+    values_bar->tail(weights.size()) = Eigen::Map<const Vector>(weights.data(), weights.size());
   }
   return out;
 }
@@ -131,7 +165,7 @@ GeneralisedFit Generalised::fit() {
     summary.reason = u.size() == 0 ? "nothing to train" : "evaluated at the given parameters";
   }
   const Vector values = parameters_.values();
-  LatentApproximation q = approximate(values, nullptr);
+  Approximation q = approximate(values, nullptr);
   summary.value = q.value - log_jacobian_;
   if (!trains) summary.initial_value = summary.value;
   summary.objective = options_.method == Inference::vi
@@ -141,7 +175,7 @@ GeneralisedFit Generalised::fit() {
       fmt::format("{}: {} iterations at the end, N×N factorisations", name(), q.iterations);
   summary.warnings.insert(summary.warnings.begin(), warnings_.begin(), warnings_.end());
   GeneralisedFit out{name(),
-                     std::vector<LatentPosterior>{std::move(q.posterior)},
+                     std::move(q.posterior),
                      options_.likelihood,
                      unpack(values).likelihood,
                      input_scaling_,

@@ -66,6 +66,52 @@ std::vector<LatentPosterior> get_rows(const Container& c, const json& j, const M
   return out;
 }
 
+// The classes of softmax, correlated.
+void put_joint(const JointPosterior& p, Container& c, json& j) {
+  c.put_rows("X", p.X);
+  c.put_matrix("alpha", p.alpha);
+  c.put_matrix("pi", p.pi);
+  for (std::size_t l = 0; l < p.kernels.size(); ++l) {
+    j["kernels"].push_back(p.kernels[l].print());
+    c.put_vector(array("latent", l, "theta"), p.parameters.kernels[l]);
+  }
+  if (!p.mean.is_zero()) c.put_matrix("mean_weights", p.parameters.mean_weights);
+}
+
+JointPosterior get_joint(const Container& c, const json& j, const Mean& mean) {
+  JointPosterior p;
+  p.mean = mean;
+  p.X = c.rows("X");
+  const Index N = p.X.rows(), D = p.X.cols();
+  p.alpha = c.matrix("alpha", N);
+  const Index L = p.alpha.cols();
+  check_size(c, N, D, L);
+  p.pi = c.matrix("pi", N, L);
+  const std::size_t count_of_kernels = count(c, j.at("kernels"));
+  if (count_of_kernels != 1 && static_cast<Index>(count_of_kernels) != L)
+    throw FileError(
+        fmt::format("{} has {} kernels for {} latent functions", c.source, count_of_kernels, L));
+  check_finite(c, p.X.allFinite() && p.alpha.allFinite() && p.pi.allFinite() &&
+                      p.pi.minCoeff() >= 0.0 && p.pi.maxCoeff() <= 1.0);
+  std::vector<Matrix> K;
+  p.kernels.clear();
+  for (std::size_t l = 0; l < count_of_kernels; ++l) {
+    p.kernels.emplace_back(j.at("kernels").at(l).get<std::string>());
+    p.kernels.back().node().check(D);
+    p.parameters.kernels.push_back(
+        c.vector(array("latent", l, "theta"), p.kernels.back().parameter_count(D)));
+    check_finite(c, p.parameters.kernels.back().allFinite());
+    K.push_back(gram(p.kernels.back(), p.parameters.kernels.back(), p.X));
+  }
+  if (!mean.is_zero()) p.parameters.mean_weights = c.matrix("mean_weights", mean.basis_count(D), L);
+  check_finite(c, p.parameters.mean_weights.allFinite());
+  std::vector<const Matrix*> of_class;
+  for (Index l = 0; l < L; ++l)
+    of_class.push_back(&K[count_of_kernels == 1 ? 0 : static_cast<std::size_t>(l)]);
+  p.factor.compute(of_class, p.pi);
+  return p;
+}
+
 void put_inducing(const InducingPosterior& posterior, Container& c, json& j) {
   const InducingPosteriorParts& all = posterior.parts();
   for (std::size_t i = 0; i < all.parts.size(); ++i) {
@@ -116,11 +162,13 @@ InducingPosterior get_inducing(const Container& c, const json& j, const Mean& me
 }  // namespace
 
 void put_functions(const FunctionPosterior& posterior, Container& c, json& j) {
-  j["functions"] = posterior.is_sparse() ? "inducing" : "rows";
+  j["functions"] = posterior.is_sparse() ? "inducing" : posterior.is_joint() ? "joint" : "rows";
   j["mean"] = posterior.mean().print();
   j["kernels"] = json::array();
   if (posterior.is_sparse())
     put_inducing(posterior.inducing(), c, j);
+  else if (posterior.is_joint())
+    put_joint(posterior.joint(), c, j);
   else
     put_rows(posterior.latent(), c, j);
 }
@@ -129,6 +177,7 @@ FunctionPosterior get_functions(const Container& c, const json& j) {
   const Mean mean(j.at("mean").get<std::string>());
   const auto kind = j.at("functions").get<std::string>();
   if (kind == "rows") return get_rows(c, j, mean);
+  if (kind == "joint") return get_joint(c, j, mean);
   if (kind == "inducing") return get_inducing(c, j, mean);
   throw FileError(fmt::format(
       "{} holds latent functions of kind '{}', which this build does not know", c.source, kind));

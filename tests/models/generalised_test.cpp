@@ -57,14 +57,19 @@ TEST(Generalised, ObjectiveGradient) {
   for (const auto& [likelihood, method] :
        std::vector<std::pair<const char*, Inference>>{{"student_t", Inference::vi},
                                                       {"negative_binomial", Inference::laplace},
+                                                      {"softmax(3)", Inference::laplace},
+                                                      {"heteroscedastic", Inference::vi},
                                                       {"bernoulli(probit)", Inference::ep}}) {
     const auto c = latent_case(likelihood, 5);
     GeneralisedOptions o;
     o.likelihood = likelihood;
     o.method = method;
     o.mean = "constant";
+    o.separate_kernels = std::string(likelihood) == "heteroscedastic";
     Generalised model(c.model.X, c.model.y, o, c.model.aux);
-    model.parameters().set_prior("kernel.variance", Prior::parse("lognormal(0,1)"));
+    model.parameters().set_prior(
+        o.separate_kernels ? "latent.1.kernel.variance" : "kernel.variance",
+        Prior::parse("lognormal(0,1)"));
     const Vector u = model.parameters().flatten();
     Vector g(u.size());
     model.objective(u, &g);

@@ -57,6 +57,7 @@ TEST(GeneralisedFile, RoundTripKeepsTheBits) {
   for (const SavedGeneralised& m :
        {saved("bernoulli(logit)", Inference::laplace), saved("student_t", Inference::vi),
         saved("ordinal(4)", Inference::ep), saved("binomial", Inference::laplace),
+        saved("softmax(3)", Inference::laplace), saved("robust_max(3)", Inference::vi),
         saved_inducing()}) {
     const AnyModel back = load_any_model_bytes(save_model_bytes(m));
     const GeneralisedFit& fit = std::get<SavedGeneralised>(back).fit;
@@ -84,8 +85,8 @@ TEST(GeneralisedFile, RegressionReadersSayWhatItIs) {
 }
 
 TEST(GeneralisedFile, DamageBehindValidChecksumsIsRefused) {
-  for (const SavedGeneralised& m :
-       {saved("bernoulli(logit)", Inference::laplace), saved_inducing()}) {
+  for (const SavedGeneralised& m : {saved("bernoulli(logit)", Inference::laplace),
+                                    saved("softmax(3)", Inference::laplace), saved_inducing()}) {
     const Container good = parse_container(save_model_bytes(m));
     const auto refused = [&](const Container& bad) {
       EXPECT_THROW(load_any_model_bytes(serialise_container(bad)), FileError);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "covary/inference/multi_latent.hpp"
 #include "covary/models/generalised_fit.hpp"
 #include "covary/models/regression.hpp"
 
@@ -17,6 +18,7 @@ struct GeneralisedOptions {
   Inference method = Inference::laplace;  // or ep, vi
   double power = 1.0;                     // of power-EP
   Mean mean = {};                         // zero
+  bool separate_kernels = false;          // with several latent functions: one for each
   ScaleMode scale_inputs = ScaleMode::columns;
   ScaleMode scale_outputs = ScaleMode::columns;  // where targets are real numbers in any unit
   // Starts of the optimiser; 0: three up to 300 rows, one beyond.
@@ -42,7 +44,8 @@ class Generalised {
   Generalised(ConstRows X, ConstVector y, GeneralisedOptions options = {},
               ConstVector aux = Vector());
 
-  // kernel.…, likelihood.…, mean.weights; in the units the model sees.
+  // kernel.…, likelihood.…, mean.weights; with separate kernels latent.0.kernel.…. In the units the
+  // model sees.
   Parameters& parameters() { return parameters_; }
   const Parameters& parameters() const { return parameters_; }
   const Scaling& input_scaling() const { return input_scaling_; }
@@ -63,11 +66,17 @@ class Generalised {
   GeneralisedFit fit();
 
  private:
-  LatentParameters unpack(ConstVector values) const;
-  LatentApproximation approximate(ConstVector values, Vector* values_bar) const;
+  struct Approximation {
+    double value;
+    FunctionPosterior posterior;
+    int iterations;
+  };
+  MultiLatentParameters unpack(ConstVector values) const;
+  Approximation approximate(ConstVector values, Vector* values_bar) const;
+  Approximation approximate_one(const MultiLatentParameters& at, MultiLatentParameters* bar) const;
 
   GeneralisedOptions options_;
-  LatentModel model_;  // the data as the model sees them
+  MultiLatentModel model_;  // the data as the model sees them
   Scaling input_scaling_, output_scaling_;
   double log_jacobian_ = 0.0;
   std::vector<std::string> warnings_;

@@ -1,0 +1,148 @@
+#include "generalised.hpp"
+
+#include <fmt/format.h>
+
+#include "covary/data/classification_metrics.hpp"
+#include "covary/data/metrics.hpp"
+#include "covary/error.hpp"
+#include "covary/models/svgp.hpp"
+#include "covary/parameters/suggest.hpp"
+
+namespace covary::cli {
+namespace {
+
+constexpr Index most_rows = 2000;
+
+GeneralisedOptions options_of(const TrainingArguments& t, const TrainingData& d,
+                              const std::string& kernel, const GeneralisedMethod& method) {
+  const RegressionOptions shared = regression_options(t, d, kernel);
+  GeneralisedOptions o;
+  o.kernel = shared.kernel;
+  o.likelihood = *d.likelihood;
+  o.method = method.method;
+  o.power = method.power;
+  o.mean = shared.mean;
+  o.separate_kernels = d.likelihood->classes() == 0;
+  o.scale_inputs = shared.scale_inputs;
+  o.scale_outputs = shared.scale_outputs;
+  o.starts = shared.starts;
+  o.seed = shared.seed;
+  o.training = shared.training;
+  o.classes = d.labels.names;
+  return o;
+}
+
+SvgpOptions svgp_options(const GeneralisedOptions& shared, const TrainingArguments& t,
+                         const SparseArguments& a, const TrainingData& d) {
+  SvgpOptions o;
+  o.kernel = shared.kernel;
+  o.likelihood = shared.likelihood;
+  o.mean = shared.mean;
+  if (const Index M = inducing_of(a)) o.inducing = M;
+  o.selection = parse_selection(a.selection);
+  if (!a.inducing_file.empty()) o.Z = d.inputs.apply(read_table(a.inducing_file));
+  o.separate_kernels = shared.separate_kernels;
+  o.aux = d.aux;
+  o.weights = d.weights;
+  o.classes = shared.classes;
+  o.scale_inputs = shared.scale_inputs;
+  o.scale_outputs = shared.scale_outputs;
+  o.jitter = t.jitter;
+  o.seed = shared.seed;
+  o.training = shared.training;
+  o.batch = a.batch;
+  o.epochs = a.epochs;
+  return o;
+}
+
+}  // namespace
+
+bool is_generalised_model(const std::string& model) {
+  return model == "laplace" || model == "vgp" || model == "svgp" || model == "ep" ||
+         model.starts_with("ep(");
+}
+
+GeneralisedMethod method_of(const std::string& model, const Likelihood& likelihood, Index rows) {
+  if (model == "auto") {
+    if (rows <= most_rows && likelihood.latents() == 1) return {"laplace", Inference::laplace};
+    return {"svgp", Inference::svgp};
+  }
+  GeneralisedMethod out;
+  out.name = model;
+  if (model == "laplace") {
+    out.method = Inference::laplace;
+  } else if (model == "vgp") {
+    out.method = Inference::vi;
+  } else if (model == "svgp") {
+    out.method = Inference::svgp;
+  } else if (model == "ep") {
+    out.method = Inference::ep;
+  } else if (model.starts_with("ep(") && model.ends_with(")")) {
+    out.method = Inference::ep;
+    out.power = parse_numbers(model.substr(3, model.size() - 4), "--model " + model).front();
+  } else {
+    throw Unsupported(fmt::format(
+        "model '{}' does not take the likelihood {}{}; those that do: laplace, ep, ep(α), vgp, svgp, "
+        "auto",
+        model, likelihood.print(),
+        did_you_mean(model, {"laplace", "ep", "vgp", "svgp", "auto", "ep(0.5)"})));
+  }
+  likelihood.require(out.method);
+  return out;
+}
+
+GeneralisedFit fit_generalised(const TrainingArguments& t, const SparseArguments& a,
+                               const TrainingData& d, const std::string& kernel,
+                               const TrainingHooks& hooks) {
+  const GeneralisedMethod method = method_of(a.model, *d.likelihood, d.X.rows());
+  GeneralisedOptions options = options_of(t, d, kernel, method);
+  options.training.stop = hooks.stop;
+  const Vector y = d.Y.col(0), aux = d.likelihood->aux() == Aux::noise ? d.noise : d.aux;
+  if (method.method == Inference::svgp) {
+    SvgpOptions svgp = svgp_options(options, t, a, d);
+    svgp.aux = aux;
+    svgp.tell = hooks.tell;
+    if (hooks.after_iteration)
+      svgp.after_iteration = [&](const SvgpState& s) {
+        if (s.restarts.run) hooks.after_iteration({s.restarts, s.jitter});
+      };
+    Svgp model(d.X, y, svgp);
+    if (hooks.settings) hooks.settings(model.parameters());
+    return model.fit();
+  }
+  if (d.weights.size())
+    throw Unsupported("--weights is for --model svgp; the others take every row alike");
+  options.after_iteration = hooks.after_iteration;
+  Generalised model(d.X, y, options, aux);
+  if (hooks.settings) hooks.settings(model.parameters());
+  return model.fit();
+}
+
+json generalised_scores(const GeneralisedFit& fit, ConstRows X, ConstVector y, ConstVector aux,
+                        double threshold) {
+  const GeneralisedPrediction p = fit.predict(X, aux);
+  if (p.probabilities.size() == 0) {
+    const Vector density = fit.log_density(X, y, aux);
+    double sum = 0.0, count = 0.0;
+    for (const double v : density)
+      if (!std::isnan(v)) sum -= v, count += 1.0;
+    return {{"rmse", finite(rmse(y, p.mean))},
+            {"mae", finite(mae(y, p.mean))},
+            {"smse", finite(smse(y, p.mean))},
+            {"nlpd", finite(sum / count)}};
+  }
+  const RowMatrix probabilities = p.probabilities;
+  const ClassificationScores s = classification_scores(y, probabilities);
+  json confusion = json::array();
+  const Matrix counts = confusion_matrix(y, probabilities, threshold);
+  for (Index i = 0; i < counts.rows(); ++i) confusion.push_back(finite(Vector(counts.row(i))));
+  return {{"accuracy", finite(accuracy(y, probabilities, threshold))},
+          {"nlpd", finite(s.nlpd)},
+          {"auc", s.auc ? finite(*s.auc) : json(nullptr)},
+          {"brier", finite(s.brier)},
+          {"ece", finite(s.ece)},
+          {"classes", fit.classes},
+          {"confusion", confusion}};
+}
+
+}  // namespace covary::cli

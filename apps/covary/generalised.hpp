@@ -1,0 +1,41 @@
+#pragma once
+
+#include "covary/models/generalised.hpp"
+#include "covary/storage/model_file.hpp"
+#include "progress.hpp"
+#include "sparse_arguments.hpp"
+
+namespace covary::cli {
+
+// A model of any likelihood: what `fit`, `compare` and folds do with one.
+
+// What --model names for such data: "laplace", "ep", "ep(0.5)", "vgp", "svgp" or "sep(α)". "auto" is
+// laplace up to 2000 rows and one latent function, and svgp beyond.
+struct GeneralisedMethod {
+  std::string name;
+  Inference method = Inference::laplace;
+  double power = 1.0;
+};
+GeneralisedMethod method_of(const std::string& model, const Likelihood& likelihood, Index rows);
+// Whether --model names one of these.
+bool is_generalised_model(const std::string& model);
+
+// Around the training of a model; each may be empty.
+struct TrainingHooks {
+  std::function<void(Parameters&)> settings;
+  std::function<void(const TrainingState&)> after_iteration;
+  std::function<bool()> stop;
+  std::function<void(const std::string&)> tell;
+};
+GeneralisedFit fit_generalised(const TrainingArguments& t, const SparseArguments& a,
+                               const TrainingData& d, const std::string& kernel,
+                               const TrainingHooks& hooks);
+
+json describe_json(const SavedGeneralised& model);
+std::string describe_text(const SavedGeneralised& model);
+
+// accuracy nlpd auc brier ece for classes, else rmse mae smse nlpd; y as the likelihood takes it.
+json generalised_scores(const GeneralisedFit& fit, ConstRows X, ConstVector y, ConstVector aux,
+                        double threshold);
+
+}  // namespace covary::cli
