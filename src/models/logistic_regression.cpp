@@ -196,17 +196,15 @@ LogisticFit fit_logistic_regression(ConstRows X, ConstVector labels, Index class
     const Matrix step =
         factor.solve(gradient.reshaped()).reshaped(gradient.rows(), gradient.cols());
     // Newton's step may overshoot, where halving it helps; the objective is concave.
+    const Matrix from = W;
+    const double before = value;
     double share = 1;
-    Matrix trial = W + step, trial_log_p = log_probabilities(product(design.B, trial));
-    while (problem.objective(trial, trial_log_p) < value - 1e-12 * std::abs(value) &&
-           share > 1e-6) {
-      share /= 2;
-      trial = W + share * step;
-      trial_log_p = log_probabilities(product(design.B, trial));
+    for (int halvings = 0; halvings < 20; ++halvings, share /= 2) {
+      W = from + share * step;
+      log_p = log_probabilities(product(design.B, W));
+      value = problem.objective(W, log_p);
+      if (value >= before - 1e-12 * std::abs(before)) break;
     }
-    W = std::move(trial);
-    log_p = std::move(trial_log_p);
-    value = problem.objective(W, log_p);
     if (options.ridge == 0)
       if (std::string why = separation(W, step, problem, name); !why.empty())
         return failed(LogisticOutcome::separated, std::move(why), iteration + 1);

@@ -2,71 +2,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 
 #include "covary/error.hpp"
 #include "covary/report/axis.hpp"
 #include "covary/report/chart.hpp"
 #include "covary/report/text.hpp"
+#include "report/image.hpp"
 
 namespace covary {
 namespace {
-
-// A scale from dark blue over teal to yellow whose lightness rises evenly, so that it reads the
-// same in grey and to the colour-blind.
-struct Colour {
-  double r, g, b;
-};
-constexpr std::array<Colour, 5> scale_stops{
-    {{38, 24, 82}, {44, 83, 135}, {36, 140, 140}, {110, 192, 98}, {245, 227, 66}}};
-
-std::string colour_at(double share) {
-  const double at = std::clamp(share, 0.0, 1.0) * (scale_stops.size() - 1);
-  const auto i = std::min(static_cast<std::size_t>(at), scale_stops.size() - 2);
-  const double t = at - static_cast<double>(i);
-  const auto mix = [&](double Colour::*c) {
-    return static_cast<int>(std::lround((1.0 - t) * scale_stops[i].*c + t * scale_stops[i + 1].*c));
-  };
-  return fmt::format("#{:02x}{:02x}{:02x}", mix(&Colour::r), mix(&Colour::g), mix(&Colour::b));
-}
 
 // Beside a bar three digits say enough, and what is hardly there needs none.
 std::string bar_label(double value, double largest) {
   if (!Range::drawable(value)) return "–";
   return value > 0.0 && value < 1e-3 * largest ? fmt::format("< {:.3g}", 1e-3 * largest)
                                                : fmt::format("{:.3g}", value);
-}
-
-constexpr int levels = 48;
-
-// One path a colour, made of runs along the rows: small even for large images.
-std::string cells(ConstMatrix values, const Range& range, double left, double top, double w,
-                  double h) {
-  const double width = range.high() - range.low();
-  const auto level = [&](double v) {
-    if (!Range::drawable(v)) return -1;
-    return std::min(levels - 1, static_cast<int>((v - range.low()) / width * levels));
-  };
-  std::array<std::string, levels> paths;
-  for (Index i = 0; i < values.rows(); ++i)
-    for (Index j = 0; j < values.cols();) {
-      const int here = level(values(i, j));
-      Index end = j + 1;
-      while (end < values.cols() && level(values(i, end)) == here) ++end;
-      if (here >= 0)
-        paths[static_cast<std::size_t>(here)] +=
-            fmt::format("M{:.2f} {:.2f}h{:.2f}v{:.2f}h-{:.2f}z", left + static_cast<double>(j) * w,
-                        top + static_cast<double>(i) * h, static_cast<double>(end - j) * w, h,
-                        static_cast<double>(end - j) * w);
-      j = end;
-    }
-  std::string svg;
-  for (int l = 0; l < levels; ++l)
-    if (!paths[static_cast<std::size_t>(l)].empty())
-      svg += fmt::format("<path fill=\"{}\" d=\"{}\"/>", colour_at((l + 0.5) / levels),
-                         paths[static_cast<std::size_t>(l)]);
-  return svg;
 }
 
 }  // namespace
@@ -121,7 +71,8 @@ Figure heat_map(const std::string& title, ConstMatrix values,
                   short_number(range.empty() ? 0.0 : range.high()));
   out.width = 400.0;
   out.height = top + side + 14.0;
-  out.body = fmt::format("<g class=\"image\">{}</g>", cells(values, shown, left, top, w, h));
+  out.body = image_cells(values, shown, Vector::LinSpaced(values.cols() + 1, left, left + side),
+                         Vector::LinSpaced(values.rows() + 1, top, top + side));
   const auto name = [&](Index i) {
     return i < static_cast<Index>(names.size())
                ? escape_html(shorten(names[static_cast<std::size_t>(i)], 8))
@@ -133,16 +84,7 @@ Figure heat_map(const std::string& title, ConstMatrix values,
   for (Index j = 0; !names.empty() && j < values.cols(); ++j)
     out.body += fmt::format("<text class=\"tick above\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>",
                             left + (static_cast<double>(j) + 0.5) * w, top - 6.0, name(j));
-  const double bar = left + side + 14.0;  // the scale of colours
-  for (int l = 0; l < levels; ++l)
-    out.body += fmt::format(
-        "<rect x=\"{:.1f}\" y=\"{:.2f}\" width=\"14\" height=\"{:.2f}\" fill=\"{}\"/>", bar,
-        top + side * (levels - 1 - l) / levels, side / levels + 0.4, colour_at((l + 0.5) / levels));
-  const Axis axis(shown, top + side, top, false);
-  const Ticks ticks = axis.ticks(5);
-  for (std::size_t i = 0; i < ticks.at.size(); ++i)
-    out.body += fmt::format("<text class=\"tick start\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>",
-                            bar + 20.0, axis.pixel(ticks.at[i]), ticks.labels[i]);
+  out.body += colour_scale(shown, left + side + 14.0, top, side);
   return out;
 }
 

@@ -72,6 +72,11 @@ path.column{opacity:.6;stroke:var(--paper);stroke-width:1}
 path.dots{stroke:var(--ink);fill:none;stroke-width:4.5;stroke-linecap:round;opacity:.7}
 path.dots.many{stroke-width:3;opacity:.5}
 path.dots.held{stroke-linecap:square;stroke-width:3.4;opacity:.65}
+.spot,.cross,.half{fill:none;stroke:var(--ink);stroke-linecap:round}
+.spot.no{--ink:#261852;--rim:#fff}.spot.yes{--ink:#f5e342;--rim:#1b1f24}.cross,.half{--ink:#fff;--rim:#1b1f24}
+path.spot{stroke-width:4}path.spot.rim{stroke-width:6.4}path.spot.many{stroke-width:2.4}path.spot.many.rim{stroke-width:4}
+path.cross{stroke-width:1.6}path.cross.rim{stroke-width:3.8}
+path.line.half{stroke-width:1.5}path.line.half.rim{stroke-width:3.2}path.rim{stroke:var(--rim)}
 .bar{fill:var(--blue)}
 .image{shape-rendering:crispEdges}
 .legend{display:flex;flex-wrap:wrap;gap:.1rem 1.1rem;margin:.3rem 0 0;padding:0;list-style:none;font-size:.88rem;
@@ -86,6 +91,10 @@ color:var(--soft)}
 .key.band.outcome,.key.band.guide{opacity:.2}
 .key.dots{width:.5rem;height:.5rem;border-radius:50%}
 .key.dots.held{border-radius:0}
+.key.spot{width:.6rem;height:.6rem;border-radius:50%;box-shadow:0 0 0 1.5px var(--rim),0 0 0 2px var(--soft)}
+.key.half{box-shadow:0 0 0 1px #1b1f24}
+.key.cross{width:.7rem;height:.7rem;border-radius:0;background:var(--soft);clip-path:polygon(20% 0,50% 30%,80% 0,100% 20%,
+70% 50%,100% 80%,80% 100%,50% 70%,20% 100%,0 80%,30% 50%,0 20%)}
 footer{margin-top:3rem;padding-bottom:2rem;color:var(--soft);font-size:.88rem}
 @media (max-width:40rem){.wide svg text{font-size:19px}.wide path.line{stroke-width:3}.wide path.dots{stroke-width:6}
 .wide path.line.draw{stroke-width:1.8}h1{font-size:1.4rem}}
