@@ -122,7 +122,7 @@ LatentApproximation expectation_propagation(const LatentModel& model,
   out.value = value;
   out.iterations = iterations;
   if (!gradient) return out;
-  problem.pullback(out.posterior, Vector(), *gradient);
+  problem.pullback(out.posterior, out.posterior.factor.dense(), Vector(), *gradient);
   gradient->likelihood = theta_bar / options.power;
   return out;
 }

@@ -12,7 +12,7 @@ bool SiteState::compute(const LatentProblem& problem, GaussianSites at) {
   if (!factor.compute(problem.K, sites.tau)) return false;
   alpha = sites.nu - factor.apply(multiply(problem.K, sites.nu));
   h = multiply(problem.K, alpha);
-  variance = problem.K.diagonal() - factor.reduction(problem.K);
+  variance = factor.variances(problem.K);
   return variance.minCoeff() > 0.0;
 }
 

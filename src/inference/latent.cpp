@@ -78,8 +78,8 @@ LatentApproximation LatentProblem::approximation(Vector alpha, Vector lambda, Si
   return out;
 }
 
-void LatentProblem::pullback(const LatentPosterior& q, ConstVector u, LatentParameters& out) const {
-  const Matrix R = q.factor.dense();
+void LatentProblem::pullback(const LatentPosterior& q, const Matrix& R, ConstVector u,
+                             LatentParameters& out) const {
   Vector m_bar = q.alpha;
   if (u.size() != 0) m_bar += u;
   // ½(alpha·alphaᵀ + u·alphaᵀ + alpha·uᵀ) = ½(alpha·hᵀ + h·alphaᵀ), h = ½alpha + u

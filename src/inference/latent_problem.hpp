@@ -18,9 +18,10 @@ struct LatentProblem {
   LatentApproximation approximation(Vector alpha, Vector lambda, SiteFactor factor,
                                     Vector variance) const;
   // K_bar = ½(alpha·alphaᵀ − R) + ½(u·alphaᵀ + alpha·uᵀ) and m_bar = alpha + u, pulled back to the
-  // kernel and the mean weights. u is how the value depends on alpha being a fixed point; empty
-  // where it is stationary there.
-  void pullback(const LatentPosterior& q, ConstVector u, LatentParameters& out) const;
+  // kernel and the mean weights; R = q.factor.dense(). u is how the value depends on alpha being a
+  // fixed point; empty where it is stationary there.
+  void pullback(const LatentPosterior& q, const Matrix& R, ConstVector u,
+                LatentParameters& out) const;
 
   const LatentModel& model;
   const LatentParameters& parameters;

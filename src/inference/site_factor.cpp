@@ -84,6 +84,35 @@ Matrix SiteFactor::dense() const {
   return R;
 }
 
+// As B = I + Λ^½KΛ^½, the diagonal of (K⁻¹ + Λ)⁻¹ is (1 − (B⁻¹)_nn)/Λ_n: a third of the flops of
+// k_nn − k_nᵀRk_n. It loses 1/(Λ_n·k_nn) to rounding, so rows of little precision take the other.
+Vector SiteFactor::variances(ConstMatrix K, const Matrix* R) const {
+  constexpr double least = 1e-2;
+  const Index N = K.rows();
+  if (V_.cols() > 0) return K.diagonal() - reduction(K);
+  Matrix inverse;
+  if (!R) {
+    inverse = L_;
+    invert_lower_in_place(inverse);
+  }
+  Vector out(N);
+  std::vector<Index> others;
+  for (Index n = 0; n < N; ++n) {
+    const double precision = root_(n) * root_(n);
+    if (!(precision * K(n, n) >= least)) {
+      others.push_back(n);
+      continue;
+    }
+    const double B_inverse = R ? (*R)(n, n) / precision : inverse.col(n).tail(N - n).squaredNorm();
+    out(n) = (1.0 - B_inverse) / precision;
+  }
+  if (!others.empty()) {
+    const Matrix k = K(Eigen::all, others);
+    out(others) = K.diagonal()(others) - reduction(k);
+  }
+  return out;
+}
+
 Vector SiteFactor::reduction(Matrix k) const {
   Vector out = Vector::Zero(k.cols());
   if (V_.cols() > 0) out -= product(V_, k, Op::transpose).colwise().squaredNorm().transpose();

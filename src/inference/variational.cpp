@@ -83,7 +83,8 @@ LatentApproximation variational_approximation(const LatentModel& model,
   out.value = best.bound;
   out.iterations = iterations;
   if (!gradient) return out;
-  problem.pullback(out.posterior, Vector(), *gradient);  // the bound is stationary in q
+  problem.pullback(out.posterior, out.posterior.factor.dense(), Vector(),
+                   *gradient);  // the bound is stationary in q
   gradient->likelihood = std::move(best.expected.theta_bar);
   return out;
 }

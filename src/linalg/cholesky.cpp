@@ -113,6 +113,8 @@ void inverse_in_place(MatrixOut L) {
   square_triangle_tiles(L);
 }
 
+void invert_lower_in_place(MatrixOut L) { invert_triangle_tiles(L); }
+
 double log_determinant_of_factor(ConstMatrix L) {
   double sum = 0.0;
   for (Index i = 0; i < L.rows(); ++i) sum += std::log(L(i, i));

@@ -48,6 +48,24 @@ TEST(Laplace, T25_GradientsOfEverything) {
     }
 }
 
+// With many rows Newton starts in a smaller space and keeps its factor for some steps.
+TEST(Laplace, ManyRows) {
+  for (const char* l : {"bernoulli(logit)", "poisson", "gamma(shape=2)"}) {
+    SCOPED_TRACE(l);
+    const testing::LatentCase c = testing::latent_case(l, 40, 200);
+    LatentModel observed = c.model;
+    observed.X.row(3) = observed.X.row(199);  // row 3 has no target
+    observed.y(3) = observed.y(199);
+    const LatentApproximation q = laplace_approximation(observed, c.at);
+    Vector slope(200);
+    const auto terms = log_densities(observed.likelihood, c.at.likelihood, observed.y, q.mean);
+    for (Index n = 0; n < 200; ++n) slope(n) = terms[static_cast<std::size_t>(n)].first;
+    const Vector back = multiply(gram("se(ard)", c.at.kernel, observed.X), slope);
+    EXPECT_LE((q.mean.array() - 0.2 - back.array()).abs().maxCoeff(), 1e-10);
+    testing::expect_latent_gradient(c, laplace);
+  }
+}
+
 // Outliers have W < 0: the mode is a mode all the same, and the gradient goes through it.
 TEST(Laplace, StudentTWithOutliers) {
   testing::LatentCase c = testing::latent_case("student_t(scale=0.2, degrees=4)", 31);

@@ -20,7 +20,7 @@ using nlohmann::json;
 using testing::rows_of;
 using testing::vector_of;
 
-constexpr double tolerance = 1e-6;
+constexpr double tolerance = 1e-8;
 
 json read_oracles() {
   std::ifstream file(COVARY_TEST_DIR "/oracles/latent.json");

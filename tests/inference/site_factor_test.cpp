@@ -44,6 +44,11 @@ TEST(SiteFactor, SolvesItsEquationForEitherSign) {
     EXPECT_NEAR(factor.log_determinant(), K.log_determinant() + cholesky(A).log_determinant(),
                 1e-12);
 
+    // (K⁻¹ + Λ)⁻¹, whose diagonal takes rows of little precision another way than the rest
+    const Vector variances = cholesky(A).inverse().diagonal();
+    EXPECT_LE((factor.variances(c.K) - variances).cwiseAbs().maxCoeff(), 1e-12);
+    EXPECT_LE((factor.variances(c.K, &R) - variances).cwiseAbs().maxCoeff(), 1e-12);
+
     const Matrix k = Random(6).normal_matrix(7, 3);
     const Vector r = factor.reduction(k);
     for (Index j = 0; j < 3; ++j) {

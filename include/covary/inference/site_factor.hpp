@@ -22,6 +22,8 @@ class SiteFactor {
   Matrix dense() const;                                        // R, N×N
   // kᵀRk of each column of an N×n block
   Vector reduction(Matrix k) const;
+  // The diagonal of (K⁻¹ + Λ)⁻¹, K that of compute(); cheaper where R = dense() is known.
+  Vector variances(ConstMatrix K, const Matrix* R = nullptr) const;
 
  private:
   Vector root_;  // Λ₊^½

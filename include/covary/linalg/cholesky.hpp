@@ -42,6 +42,8 @@ void cholesky_in_place(MatrixOut A, const std::function<void()>& fill, Jitter& j
                        const std::string& name);
 // Lower triangle L → lower triangle of (LLᵀ)⁻¹, in place.
 void inverse_in_place(MatrixOut L);
+// Lower triangle L → L⁻¹, in place.
+void invert_lower_in_place(MatrixOut L);
 double log_determinant_of_factor(ConstMatrix L);
 
 // A lower-triangular F with F·Fᵀ = Aᵀ·A for an A of at least as many rows as columns, by QR:
