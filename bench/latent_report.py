@@ -44,10 +44,10 @@ def latent_section(results):
     header += ["fastest peer / ours", "they differ by"] if names else []
     page = [
         "", "## Labels: Laplace and EP, SE-ARD, D = 2", "",
-        f"The log evidence with its gradient from a cold start, {lines[0]['threads']} threads, at parameters that change"
-        " between runs. Peers have the same data and\nstop at their own tolerances; *they differ by* is the largest"
-        " relative difference of values and of gradients. GPy's EP updates its sites\nanew for each evaluation, which it"
-        " does not by default.", "",
+        f"The log evidence with its gradient from a cold start, {lines[0]['threads']} threads, at parameters that"
+        " change between runs. Peers have the same data\nand stop at their own tolerances; *they differ by* is the"
+        " largest relative difference of values and of gradients. GPy's EP is made to\nupdate its sites for each"
+        " evaluation, which it does not by default.", "",
         table(header, [row_of(case, n, lines, peers, names) for case, n in cases]),
     ]
     skipped = [f"- {PEERS[x['peer']]}, {x['case']} with N = {x['n']}: {x['skipped']}" for x in peers if "skipped" in x]

@@ -48,8 +48,8 @@ def make_data(n):
     return X, y
 
 
-# Each case gives (version, evaluate): evaluate(shift) multiplies all parameters by exp(shift) and returns the value with
-# its gradient by variance and lengthscales, starting anew.
+# Each case gives (version, evaluate): evaluate(shift) multiplies all parameters by exp(shift), starts anew and returns
+# the value with its gradient by variance and lengthscales.
 
 
 def scikit_learn_laplace(X, y):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Runs exact.py, sparse.py or latent.py for every installed peer that has it, one after the other, and gathers the lines
-in build/peers/exact.jsonl, sparse.jsonl or latent.jsonl.
+"""Runs exact.py, sparse.py or latent.py for every installed peer that has it, one after the other, and gathers the
+lines in build/peers/exact.jsonl, sparse.jsonl or latent.jsonl.
 
     bench/peers/run_all.py exact|sparse|latent [the options of that script]
 """
