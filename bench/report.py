@@ -15,6 +15,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from latent_report import latent_section
 from sparse_report import sparse_section
 from tables import PEERS, number, read_lines, table, verdict
 
@@ -191,7 +192,7 @@ def main():
     peers = read_lines(options.results / "peers.jsonl")
     threads = max(x["threads"] for x in lines)
     main_table, notes = evidence_table(lines, peers, threads)
-    all_peers = peers + read_lines(options.results / "sparse_peers.jsonl")
+    all_peers = peers + [x for name in ["sparse", "latent"] for x in read_lines(options.results / f"{name}_peers.jsonl")]
     versions = dict.fromkeys(f"{PEERS[x['peer']]} {x['version']}" for x in all_peers if "version" in x)
 
     page = ["# Benchmarks", "", "Written by `make bench`; not edited by hand.", ""]
@@ -215,6 +216,7 @@ def main():
     if scaling := scaling_table(lines, threads):
         page += ["", "## Threads", "", scaling]
     page += sparse_section(options.results)
+    page += latent_section(options.results)
     if tape := google_benchmark(options.results / "autodiff.json"):
         page += ["", "## The tape of `autodiff`, one thread", "", "\n\n".join(tape_tables(tape))]
     if kernels := google_benchmark(options.results / "kernels.json"):

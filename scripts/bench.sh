@@ -13,12 +13,14 @@ cd "$(dirname "$0")/.."
 all_sizes="500 1000 2000 5000" scaling_size=2000 csv_megabytes=100
 sparse_rows=36000 sparse_inducing="100 500 1000" sparse_rounds=3
 predict_rows=1000000 predict_inducing=500 large_rows=1000000
+latent_rows=1000 latent_rounds=3
 micro=(--benchmark_repetitions=5 --benchmark_min_time=0.05 --benchmark_enable_random_interleaving=true)
 if [ "${QUICK:-no}" = yes ]; then
   : "${SIZES:=500 1000}" "${ROUNDS:=1}"
   scaling_size=1000 csv_megabytes=5
   sparse_rows=2000 sparse_inducing="50 100" sparse_rounds=1
   predict_rows=40000 predict_inducing=100 large_rows=50000
+  latent_rows=300 latent_rounds=1
   micro=(--benchmark_min_time=0.01)
   export COVARY_BENCH_RUNS=2 COVARY_BENCH_ROWS="10000 100000"
 fi
@@ -67,6 +69,15 @@ done >"$results/sparse.jsonl"
 "$bin/sparse_predict_bench" "$sparse_rows" "$predict_inducing" "$predict_rows" >>"$results/sparse.jsonl"
 COVARY_BENCH_RUNS=1 "$bin/sparse_bench" "$large_rows" "$predict_inducing" vfe safe |
   sed 's/"case": "/&large /' >>"$results/sparse.jsonl"
+
+echo "== Labels: Laplace and EP, N = $latent_rows, rounds $latent_rounds, threads $cores"
+for _ in $(seq "$latent_rounds"); do
+  for method in laplace ep; do
+    for link in logit probit; do
+      "$bin/latent_bench" "$latent_rows" "$method" "bernoulli($link)"
+    done
+  done
+done >"$results/latent.jsonl"
 unset COVARY_NUM_THREADS
 
 echo "== Autodiff, kernels, files, start-up"
@@ -87,6 +98,8 @@ if [ "$peers" = yes ]; then
   python3 bench/peers/run_all.py sparse --rows "$sparse_rows" --inducing "${sparse_inducing// /,}" \
     --predict "$predict_rows" --predict-inducing "$predict_inducing" --threads "$cores" --limit 120 |
     tee "$results/sparse_peers.jsonl"
+  python3 bench/peers/run_all.py latent --sizes "$latent_rows" --threads "$cores" --limit 60 |
+    tee "$results/latent_peers.jsonl"
 fi
 
 out=$results/benchmarks.md

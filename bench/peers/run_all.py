@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Runs exact.py or sparse.py for every installed peer that has it, one after the other, and gathers the lines in
-build/peers/exact.jsonl or sparse.jsonl.
+"""Runs exact.py, sparse.py or latent.py for every installed peer that has it, one after the other, and gathers the
+lines in build/peers/exact.jsonl, sparse.jsonl or latent.jsonl.
 
-    bench/peers/run_all.py exact|sparse [the options of that script]
+    bench/peers/run_all.py exact|sparse|latent [the options of that script]
 """
 
 import subprocess
@@ -11,7 +11,11 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ENVIRONMENTS = HERE.parents[1] / "build" / "peers"
-PEERS = {"exact": ["scikit-learn", "gpy", "gpflow", "gpytorch"], "sparse": ["gpy", "gpflow", "gpytorch"]}
+PEERS = {
+    "exact": ["scikit-learn", "gpy", "gpflow", "gpytorch"],
+    "sparse": ["gpy", "gpflow", "gpytorch"],
+    "latent": ["scikit-learn", "gpy"],
+}
 
 
 def run(what, peer):
@@ -30,7 +34,7 @@ def run(what, peer):
 def main():
     what = sys.argv[1] if len(sys.argv) > 1 else ""
     if what not in PEERS:
-        sys.exit("usage: run_all.py exact|sparse [options]")
+        sys.exit("usage: run_all.py exact|sparse|latent [options]")
     if not ENVIRONMENTS.exists():
         sys.exit("no peer is installed; run bench/peers/install.sh first")
     # Written as they come, so that an interrupted run keeps what it measured.

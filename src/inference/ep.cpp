@@ -9,13 +9,16 @@
 #include "covary/error.hpp"
 #include "covary/linalg/blas.hpp"
 #include "covary/linalg/parallel.hpp"
+#include "inference/anderson.hpp"
 #include "inference/gaussian_sites.hpp"
 #include "inference/latent_problem.hpp"
 
 namespace covary {
 namespace {
 
-constexpr Index block = 32;  // rows of a task
+constexpr Index block = 32;    // rows of a task
+constexpr double near = 0.25;  // change of the sites below which they are extrapolated
+constexpr int most_failures = 3;
 
 // The log normaliser of exp(νh − ½τh²), but for a constant.
 double log_normaliser(double nu, double tau) { return 0.5 * (nu * nu / tau - std::log(tau)); }
@@ -58,13 +61,30 @@ Sweep match_moments(const LatentProblem& problem, const SiteState& q, double pow
   return out;
 }
 
+// Past the first sweeps the sites approach their fixed point at a steady rate, which extrapolation
+// improves. Sites of the wrong sign are not extrapolated to.
+GaussianSites accelerated(Anderson& anderson, const SiteState& q, const GaussianSites& matched) {
+  const Index N = q.h.size();
+  Vector s(2 * N), r(2 * N), weights(2 * N);
+  s << q.sites.nu, q.sites.tau;
+  r << matched.nu - q.sites.nu, matched.tau - q.sites.tau;
+  weights << q.variance.cwiseSqrt(), q.variance;
+  const Vector next = anderson.next(s, r, weights);
+  GaussianSites out{next.head(N), next.tail(N)};
+  const bool sound = out.tau.minCoeff() > 0.0 || matched.tau.minCoeff() <= 0.0;
+  return sound ? out : matched;
+}
+
 SiteState settle(const LatentProblem& problem, const EpOptions& options, int& iterations) {
   const Vector zero = Vector::Zero(problem.size());
-  SiteState q;
+  SiteState q, next;  // they change places, in memory that is not given back
   if (!q.compute(problem.K, {zero, zero}))
     throw NumericalError("the prior variance of f is not positive at every row");
   double step = options.damping, last = std::numeric_limits<double>::infinity(), best = last;
   int since_best = 0;
+  Anderson anderson(5);
+  bool extrapolated = false;
+  int failures = 0;  // extrapolations that led away
   for (iterations = 0; iterations < options.max_iterations; ++iterations) {
     const Sweep sweep = match_moments(problem, q, options.power);
     const double change = q.distance(sweep.sites);
@@ -72,11 +92,23 @@ SiteState settle(const LatentProblem& problem, const EpOptions& options, int& it
       if (change <= options.tolerance) return q;
       if (change <= settled && since_best >= 10) return q;
     }
-    if (change > last) step = std::max(0.5 * step, 0.02);
+    if (change > last) {
+      if (extrapolated)
+        ++failures;
+      else
+        step = std::max(0.5 * step, 0.02);
+      anderson.restart();
+    }
     since_best = change < 0.9 * best ? 0 : since_best + 1;
     best = std::min(best, change);
     last = change;
-    SiteState next;
+    if (step == 1.0 && change < near && sweep.improper == 0 && failures < most_failures &&
+        next.compute(problem.K, accelerated(anderson, q, sweep.sites))) {
+      extrapolated = anderson.has_history();
+      std::swap(q, next);
+      continue;
+    }
+    extrapolated = false;
     double fraction = step;
     while (!next.compute(problem.K, q.towards(sweep.sites, fraction))) {
       fraction *= 0.5;
@@ -85,7 +117,7 @@ SiteState settle(const LatentProblem& problem, const EpOptions& options, int& it
             "EP for {} left the densities after {} sweeps; use the variational approximation",
             problem.model.likelihood.print(), iterations));
     }
-    q = std::move(next);
+    std::swap(q, next);
   }
   throw NumericalError(fmt::format(
       "EP for {} did not settle in {} sweeps (the sites still change by {:.2g}); lower the damping "

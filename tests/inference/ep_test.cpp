@@ -62,6 +62,19 @@ TEST(ExpectationPropagation, DampingDoesNotMoveTheFixedPoint) {
               1e-9);
 }
 
+// Any damping goes without extrapolation.
+TEST(ExpectationPropagation, ExtrapolationSavesSweeps) {
+  for (const char* l : {"bernoulli(probit)", "poisson"}) {
+    SCOPED_TRACE(l);
+    const testing::LatentCase c = testing::latent_case(l, 7, 150);
+    const LatentApproximation with = ep(1.0)(c.model, c.at, nullptr);
+    const LatentApproximation without = ep(1.0, 0.999)(c.model, c.at, nullptr);
+    EXPECT_NEAR(with.value, without.value, 1e-9);
+    EXPECT_LE((with.mean - without.mean).cwiseAbs().maxCoeff(), 1e-7);
+    EXPECT_LT(with.iterations, without.iterations);
+  }
+}
+
 TEST(ExpectationPropagation, GaussianLikelihoodIsExactRegression) {
   testing::expect_exact_regression(ep(1.0));
   testing::expect_exact_regression(ep(0.5));

@@ -115,6 +115,14 @@ TEST_P(CholeskySizes, InPlaceOnABlockOfALargerMatrix) {
   EXPECT_TRUE((large.rightCols(1).array() == 7.0).all());
 }
 
+TEST_P(CholeskySizes, InvertsATriangleInPlace) {
+  const Matrix L = cholesky(A_).L;
+  Matrix inverse = L;
+  invert_lower_in_place(inverse);
+  EXPECT_LE(largest_difference(naive_product(L, lower_part(inverse)), Matrix::Identity(n_, n_)),
+            10 * tolerance_);
+}
+
 TEST_P(CholeskySizes, RankOneUpdateAndDowndate) {
   const Vector v = random_matrix(n_, 1, 3);
   Matrix L = cholesky(A_).L;

@@ -1,4 +1,4 @@
-"""The data sets, kernels and likelihoods at which Covary's inference for other likelihoods is compared with its peers."""
+"""The data sets, kernels and likelihoods at which inference for other likelihoods is compared with Covary's peers."""
 
 from dataclasses import dataclass, field
 

@@ -100,7 +100,7 @@ def kernel_gradient(case, reader, gradient):
 
 
 def evaluate(case, data):
-    """At the optimum the derivative by q vanishes, so the gradient may hold it: GPflow's by automatic differentiation."""
+    """At the optimum the derivative by q vanishes, so the gradient may hold it."""
     X, y = data["X"], data[case.target][:, None]
     kernel, [reader] = build(case.kernel)
     with gpflow.config.as_context(gpflow.config.Config(jitter=0.0)):

@@ -13,7 +13,7 @@ struct EpOptions {
 
 // Expectation propagation (Minka 2001) and power-EP: q(f) ∝ N(f; m, K)·Π t_n(f_n), each t_n^α a
 // Gaussian that gives q the moments of p(y_n | f_n)^α times q without it. All sites are updated at
-// once, damped. At the fixed point
+// once, damped; without damping they are extrapolated near the end. At the fixed point
 //
 //   log Z = Φ(q) − Φ(prior) + (1/α) Σ_n [log ∫ p(y_n | f)^α q_n\(f) df + Φ(q_n\) − Φ(q_n)],
 //

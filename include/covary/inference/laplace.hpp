@@ -15,7 +15,8 @@ struct LaplaceOptions {
 //   log q(y) = log p(y | f̂) − ½(f̂ − m)ᵀK⁻¹(f̂ − m) − ½ log|I + KW|
 //
 // (Williams & Barber 1998; Rasmussen & Williams 3.4.) The gradient goes through the mode. N³
-// flops an iteration of Newton's method. Throws NumericalError where no mode is reached.
+// flops for a factor of Newton's method, which is kept while its steps do well. Throws
+// NumericalError where no mode is reached.
 LatentApproximation laplace_approximation(const LatentModel& model,
                                           const LatentParameters& parameters,
                                           LatentParameters* gradient = nullptr,
