@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "covary/error.hpp"
 #include "covary/linalg/blas.hpp"
@@ -18,6 +20,14 @@ Matrix Kuu_adjoint(const Matrix& L, Matrix S) {
   solve_lower(L, S, Op::transpose);
   solve_lower_right(L, S, Op::none, -0.5);
   return S + S.transpose();
+}
+
+// S += Σ_n ā_n a_nᵀ through the variances, ā_n = 2v̄_n(Ls·Lsᵀ − I)a_n.
+void add_covariance_adjoint(const Matrix& Ls, const Matrix& H, Matrix& S) {
+  Matrix LLH = H;
+  multiply_lower(Ls, LLH, Op::transpose);
+  multiply_lower(Ls, LLH);
+  S += 2.0 * (LLH - H);
 }
 
 }  // namespace
@@ -60,45 +70,114 @@ WhitenedGaussian optimal_q(const std::vector<SparseFactors>& factors, Index outp
   return q;
 }
 
+RowLikelihood row_likelihood(const Likelihood& likelihood, ConstVector theta) {
+  const Index L = likelihood.latents(), T = likelihood.parameter_count();
+  if (theta.size() != T)
+    throw InputError(
+        fmt::format("{} has {} parameters, got {}", likelihood.print(), T, theta.size()));
+  RowLikelihood out;
+  out.parameters = T;
+  out.latents = L;
+  out.expectation = [likelihood, L, T, theta = Vector(theta)](const RowTerms& t) {
+    const LikelihoodNode& node = likelihood.node();
+    const double fallback = node.default_aux();
+    // Of one row: m, v, m̄, v̄ and θ̄.
+    std::vector<double> room(static_cast<std::size_t>(4 * L + T));
+    double *m = room.data(), *v = m + L, *m_bar = v + L, *v_bar = m_bar + L, *own = v_bar + L;
+    double* theta_bar = t.weights ? own : t.parameters_bar;
+    for (Index i = 0; i < t.n; ++i) {
+      for (Index l = 0; l < L; ++l) {
+        m[l] = t.mean[l * t.stride + i];
+        v[l] = t.variance[l * t.stride + i];
+      }
+      const Datum d{t.y[i], t.aux ? t.aux[i] : fallback, theta.data()};
+      const double w = t.weights ? t.weights[i] : 1.0;
+      t.value[i] = w * node.expectation(d, m, v, m_bar, v_bar, theta_bar);
+      for (Index l = 0; l < L; ++l) {
+        t.mean_bar[l * t.stride + i] = w * m_bar[l];
+        t.variance_bar[l * t.stride + i] = w * v_bar[l];
+      }
+      if (!t.weights) continue;
+      for (Index p = 0; p < T; ++p) t.parameters_bar[p] += w * std::exchange(own[p], 0.0);
+    }
+  };
+  return out;
+}
+
+std::vector<Cholesky> factor_parts(const UncollapsedProblem& p, const UncollapsedValues& v,
+                                   Jitter& jitter) {
+  if (p.parts.empty() || v.theta.size() != p.parts.size() || v.z.size() != p.parts.size())
+    throw InputError(fmt::format("{} kernels with values for {} of them and {} of their features",
+                                 p.parts.size(), v.theta.size(), v.z.size()));
+  std::vector<Cholesky> out;
+  for (std::size_t i = 0; i < p.parts.size(); ++i)
+    out.push_back(factor_Kuu(*p.parts[i].features, v.theta[i], v.z[i], jitter, p.guard_eigenvalue));
+  return out;
+}
+
 UncollapsedEvaluation evaluate_uncollapsed(const UncollapsedProblem& p, const UncollapsedValues& v,
                                            Jitter& jitter, UncollapsedGradient* gradient) {
+  return evaluate_uncollapsed(p, v, factor_parts(p, v, jitter), gradient);
+}
+
+UncollapsedEvaluation evaluate_uncollapsed(const UncollapsedProblem& p, const UncollapsedValues& v,
+                                           const std::vector<Cholesky>& factors,
+                                           UncollapsedGradient* gradient) {
   if (!(p.scale > 0.0))
     throw InputError(fmt::format("the scale of a minibatch must be positive, got {}", p.scale));
   UncollapsedEvaluation out;
-  Cholesky factor = factor_Kuu(*p.features, v.theta, v.z, jitter, p.guard_eigenvalue);
-  out.jitter = factor.jitter;
-  SweepContext c{p.features, &p.kernel->node(), v.theta.data(),     v.z.data(), 0.0,
-                 p.mean,     v.mean_weights,    std::move(factor.L)};
-  RowTermSums sums =
-      row_terms(c, p.expectation, p.likelihood_parameters, v.q, *p.sweep, gradient != nullptr);
+  std::vector<SweepContext> contexts;
+  for (std::size_t i = 0; i < p.parts.size(); ++i) {
+    const auto& part = p.parts[i];
+    contexts.push_back({part.features, &part.kernel->node(), v.theta[i].data(), v.z[i].data(), 0.0,
+                        p.mean, i == 0 ? v.mean_weights : Matrix(), factors[i].L});
+    out.jitter = std::max(out.jitter, factors[i].jitter);
+  }
+  const RowAdjoints adjoints = !gradient                 ? RowAdjoints::none
+                               : gradient->of_parameters ? RowAdjoints::all
+                                                         : RowAdjoints::q;
+  RowTermSums sums = row_terms(contexts, p.likelihood, v.q, *p.sweep, adjoints);
   out.fit = p.scale * sums.value;
   if (gradient) {
-    gradient->theta_bar = p.scale * sums.theta_bar;
-    gradient->z_bar = p.scale * sums.z_bar;
+    gradient->g = p.scale * sums.A_m;
+    gradient->H = std::move(sums.A_vA);
+    for (Matrix& H : gradient->H) H *= p.scale;
+    if (gradient->of_factors) {
+      gradient->m_bar = gradient->g;
+      gradient->Ls_bar.clear();
+      for (std::size_t f = 0; f < v.q.Ls.size(); ++f) {
+        Matrix Ls = v.q.Ls[f];
+        Ls.triangularView<Eigen::StrictlyUpper>().setZero();
+        Matrix bar(Ls.rows(), Ls.cols());
+        gemm(2.0, gradient->H[f], Op::none, Ls, Op::none, 0.0, bar);
+        bar.triangularView<Eigen::StrictlyUpper>().setZero();
+        gradient->Ls_bar.push_back(std::move(bar));
+      }
+    }
+  }
+  if (gradient && gradient->of_parameters) {
     gradient->likelihood_bar = p.scale * sums.parameters_bar;
     gradient->mean_bar = p.scale * sums.mean_bar;
-    gradient->m_bar = p.scale * sums.A_m;
-    gradient->Ls_bar.clear();
-    // ā_n = m·m̄_n + 2v̄_n(Ls·Lsᵀ − I)a_n
-    Matrix S = product(v.q.m, gradient->m_bar, Op::none, Op::transpose);
-    for (std::size_t i = 0; i < v.q.Ls.size(); ++i) {
-      const Matrix G = 2.0 * p.scale * sums.A_vA[i];
-      Matrix Ls = v.q.Ls[i];
-      Ls.triangularView<Eigen::StrictlyUpper>().setZero();
-      Matrix bar = product(G, Ls);
-      bar.triangularView<Eigen::StrictlyUpper>().setZero();
-      gradient->Ls_bar.push_back(std::move(bar));
-      Matrix LLG = G;
-      multiply_lower(Ls, LLG, Op::transpose);
-      multiply_lower(Ls, LLG);
-      S += LLG - G;
+    gradient->theta_bar = std::move(sums.theta_bar);
+    gradient->z_bar = std::move(sums.z_bar);
+    const Index F = v.q.m.cols(), shares = p.parts.size() == 1 ? F : 1;
+    for (std::size_t i = 0; i < p.parts.size(); ++i) {
+      gradient->theta_bar[i] *= p.scale;
+      gradient->z_bar[i] *= p.scale;
+      const Index first = static_cast<Index>(i);
+      Matrix S = product(v.q.m.middleCols(first, shares), gradient->g.middleCols(first, shares),
+                         Op::none, Op::transpose);
+      for (Index f = first; f < first + shares; ++f)
+        add_covariance_adjoint(v.q.Ls[static_cast<std::size_t>(f)],
+                               gradient->H[static_cast<std::size_t>(f)], S);
+      p.parts[i].features->Kuu_pullback(v.theta[i].data(), v.z[i].data(),
+                                        Kuu_adjoint(contexts[i].Luu, std::move(S)),
+                                        gradient->theta_bar[i].data(), gradient->z_bar[i].data());
     }
-    p.features->Kuu_pullback(v.theta.data(), v.z.data(), Kuu_adjoint(c.Luu, std::move(S)),
-                             gradient->theta_bar.data(), gradient->z_bar.data());
   }
-  out.kl = whitened_kl(v.q, gradient);
+  out.kl = whitened_kl(v.q, gradient && gradient->of_factors ? gradient : nullptr);
   out.value = out.fit - out.kl;
-  out.Luu = std::move(c.Luu);
+  for (SweepContext& c : contexts) out.Luu.push_back(std::move(c.Luu));
   return out;
 }
 

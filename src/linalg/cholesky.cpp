@@ -115,6 +115,20 @@ void inverse_in_place(MatrixOut L) {
 
 void invert_lower_in_place(MatrixOut L) { invert_triangle_tiles(L); }
 
+// P with its order turned around is L·Lᵀ; L turned back is an upper U with P = U·Uᵀ, so F = U⁻ᵀ.
+bool factor_of_inverse(ConstMatrix P, Matrix& F) {
+  const Index n = P.rows();
+  Matrix W = P.reverse();
+  if (first_bad_pivot(W) >= 0) return false;
+  invert_triangle_tiles(W);
+  F.resize(n, n);
+  for (Index j = 0; j < n; ++j) {
+    F.col(j).head(j).setZero();
+    F.col(j).tail(n - j) = W.row(n - 1 - j).head(n - j).reverse();
+  }
+  return F.allFinite();
+}
+
 double log_determinant_of_factor(ConstMatrix L) {
   double sum = 0.0;
   for (Index i = 0; i < L.rows(); ++i) sum += std::log(L(i, i));

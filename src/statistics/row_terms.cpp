@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include "covary/error.hpp"
 #include "covary/linalg/blas.hpp"
@@ -12,50 +13,265 @@
 namespace covary {
 namespace {
 
-// The observed rows of one output, side by side.
+std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
+// The observed rows of one output, side by side: the likelihood's question and its answer.
 struct Packed {
   std::vector<Index> rows;
-  Vector y, mean, variance, noise, value, mean_bar, variance_bar;
+  Vector y, aux, weights, value;
+  Matrix mean, variance, mean_bar, variance_bar;  // rows × latents
 
-  Packed(const DataBlock& block, Index p, ConstVector f_mean, ConstVector f_variance,
-         ConstVector s) {
+  // Of output p, whose latents are the columns first … of f_mean and f_variance.
+  void load(const DataBlock& block, Index p, const Matrix& f_mean, const Matrix& f_variance,
+            Index first, Index latents) {
+    rows.clear();
     for (Index i = 0; i < block.x.n; ++i)
       if (!std::isnan(block.y[i * block.outputs + p])) rows.push_back(i);
     const auto n = static_cast<Index>(rows.size());
-    y.resize(n);
-    mean.resize(n);
-    variance.resize(n);
-    noise.resize(n);
+    for (Vector* v : {&y, &value}) v->resize(n);
+    for (Matrix* m : {&mean, &variance, &mean_bar, &variance_bar}) m->resize(n, latents);
+    aux.resize(block.noise ? n : 0);
+    weights.resize(block.weights ? n : 0);
     for (Index i = 0; i < n; ++i) {
-      const Index at = rows[static_cast<std::size_t>(i)];
-      y(i) = block.y[at * block.outputs + p];
-      mean(i) = f_mean(at);
-      variance(i) = f_variance(at);
-      noise(i) = s(at);
+      const Index row = rows[at(i)];
+      y(i) = block.y[row * block.outputs + p];
+      mean.row(i) = f_mean.row(row).segment(first, latents);
+      variance.row(i) = f_variance.row(row).segment(first, latents);
+      if (block.noise) aux(i) = block.noise[row];
+      if (block.weights) weights(i) = block.weights[row];
     }
-    value = mean_bar = variance_bar = Vector::Zero(n);
   }
   RowTerms terms(double* parameters_bar) {
-    return {y.size(),     y.data(),        mean.data(),         variance.data(), noise.data(),
-            value.data(), mean_bar.data(), variance_bar.data(), parameters_bar};
+    RowTerms t;
+    t.n = y.size();
+    t.y = y.data();
+    t.aux = aux.size() ? aux.data() : nullptr;
+    t.weights = weights.size() ? weights.data() : nullptr;
+    t.mean = mean.data();
+    t.variance = variance.data();
+    t.stride = t.n;
+    t.value = value.data();
+    t.mean_bar = mean_bar.data();
+    t.variance_bar = variance_bar.data();
+    t.parameters_bar = parameters_bar;
+    return t;
   }
-  // Over all rows of the block, zero where the output is missing.
-  Vector spread(const Vector& x, Index n) const {
-    Vector out = Vector::Zero(n);
-    for (Index i = 0; i < x.size(); ++i) out(rows[static_cast<std::size_t>(i)]) = x(i);
-    return out;
+  // Over all rows of the block; those that are missing keep their zeros.
+  void spread(Matrix& m_bar, Matrix& v_bar, Index first) const {
+    for (Index i = 0; i < y.size(); ++i) {
+      m_bar.row(rows[at(i)]).segment(first, mean_bar.cols()) = mean_bar.row(i);
+      v_bar.row(rows[at(i)]).segment(first, mean_bar.cols()) = variance_bar.row(i);
+    }
   }
 };
 
-void check(const WhitenedGaussian& q, Index M, Index P) {
-  bool square = static_cast<Index>(q.Ls.size()) == P;
-  for (const Matrix& L : q.Ls) square = square && L.rows() == M && L.cols() == M;
-  if (q.m.rows() != M || q.m.cols() != P || !square)
-    throw InputError(fmt::format(
-        "q(v) has a mean of {}×{} and {} factors; {} features and {} outputs need a mean of {}×{} "
-        "and {} factors of {}×{}",
-        q.m.rows(), q.m.cols(), q.Ls.size(), M, P, M, P, P, M, M));
-}
+// Where a lane's sums are.
+struct Layout {
+  Index parameters, mean, m, v, size;
+  std::vector<Index> theta, z;
+};
+
+// What a lane keeps from block to block.
+struct Scratch {
+  std::vector<Matrix> K, A, LA;  // Kuf and Luu⁻¹Kuf of each context, LsᵀA of each function
+  Matrix K_bar, rooted;
+  Matrix f_mean, f_variance, m_bar, v_bar;  // rows × F
+  Vector k, k_bar;
+  Packed packed;
+};
+
+class RowTermSweep {
+ public:
+  RowTermSweep(std::span<const SweepContext> contexts, const RowLikelihood& likelihood,
+               const WhitenedGaussian& q, const Sweep& sweep, RowAdjoints adjoints)
+      : contexts_(contexts),
+        likelihood_(likelihood),
+        q_(q),
+        sweep_(sweep),
+        adjoints_(adjoints),
+        L_(likelihood.latents),
+        F_(L_ > 1 ? L_ : sweep.rows().outputs()) {
+    check();
+    const SweepContext& c = contexts_.front();
+    M_ = c.features->size();
+    B_ = c.mean && !c.mean->is_zero() ? c.mean->basis_count(sweep.rows().dims()) : 0;
+    Index next = 2 + likelihood.parameters;
+    layout_.parameters = 2;
+    const auto place = [&](Index size) { return std::exchange(next, next + size); };
+    const Index gradients = adjoints_ == RowAdjoints::all ? 1 : 0;
+    for (const SweepContext& part : contexts_) {
+      layout_.theta.push_back(place(gradients * part.kernel->parameter_count(sweep.rows().dims())));
+      layout_.z.push_back(place(gradients * part.features->parameter_count()));
+    }
+    layout_.mean = place(gradients * B_ * F_);
+    layout_.m = place(adjoints_ == RowAdjoints::none ? 0 : M_ * F_);
+    layout_.v = place(adjoints_ == RowAdjoints::none ? 0 : M_ * M_ * F_);
+    layout_.size = next;
+  }
+
+  RowTermSums run() const {
+    const Vector sums = sweep_.sum(layout_.size, [&]() -> Sweep::Body {
+      auto scratch = std::make_shared<Scratch>();
+      for (std::size_t i = 0; i < contexts_.size(); ++i) {
+        scratch->K.emplace_back(M_, sweep_.widest());
+        scratch->A.emplace_back(M_, sweep_.widest());
+      }
+      scratch->LA.assign(at(F_), Matrix(M_, sweep_.widest()));
+      scratch->K_bar.resize(M_, adjoints_ == RowAdjoints::all ? sweep_.widest() : 0);
+      return [this, scratch](const DataBlock& block, double* sum) {
+        forward(block, *scratch);
+        expectations(block, *scratch, sum);
+        if (adjoints_ != RowAdjoints::none) of_q(block.x.n, *scratch, sum);
+        if (adjoints_ == RowAdjoints::all) of_parameters(block, *scratch, sum);
+      };
+    });
+    return unpack(sums);
+  }
+
+ private:
+  bool shared() const { return contexts_.size() == 1; }
+  std::size_t context_of(Index f) const { return shared() ? 0 : at(f); }
+
+  void check() const {
+    if (L_ > 1 && sweep_.rows().outputs() != 1)
+      throw InputError(fmt::format("a likelihood of {} latent functions takes one output, not {}",
+                                   L_, sweep_.rows().outputs()));
+    if (contexts_.empty() || (!shared() && static_cast<Index>(contexts_.size()) != F_))
+      throw InputError(fmt::format("{} kernels for {} functions: one for all, or one for each",
+                                   contexts_.size(), F_));
+    const Index M = contexts_.front().features->size();
+    for (const SweepContext& c : contexts_)
+      if (c.features->size() != M)
+        throw InputError(
+            fmt::format("the functions have {} and {} inducing variables; they need equally many",
+                        M, c.features->size()));
+    bool square = static_cast<Index>(q_.Ls.size()) == F_;
+    for (const Matrix& L : q_.Ls) square = square && L.rows() == M && L.cols() == M;
+    if (q_.m.rows() != M || q_.m.cols() != F_ || !square)
+      throw InputError(
+          fmt::format("q(v) has a mean of {}×{} and {} factors; {} features and {} functions need "
+                      "a mean of {}×{} and {} factors of {}×{}",
+                      q_.m.rows(), q_.m.cols(), q_.Ls.size(), M, F_, M, F_, F_, M, M));
+  }
+
+  Matrix basis(const DataBlock& block) const {
+    const Eigen::Map<const RowMatrix, 0, Eigen::OuterStride<>> X(
+        block.x.data, block.x.n, block.x.dims, Eigen::OuterStride<>(block.x.stride));
+    return contexts_.front().mean->basis(X);
+  }
+
+  void forward(const DataBlock& block, Scratch& s) const {
+    const Index n = block.x.n;
+    s.f_mean.resize(n, F_);
+    s.f_variance.resize(n, F_);
+    s.k.resize(n);
+    for (Index f = 0; f < F_; ++f) {
+      const std::size_t part = context_of(f);
+      auto A = s.A[part].leftCols(n);
+      if (f == 0 || !shared()) {
+        const SweepContext& c = contexts_[part];
+        c.features->Kuf(c.theta, c.z, block.x, s.K[part].data());
+        A = s.K[part].leftCols(n);
+        solve_lower(c.Luu, A);
+        c.kernel->diagonal(c.theta, block.x, s.k.data());
+        s.k = (s.k - A.colwise().squaredNorm().transpose()).cwiseMax(0.0);
+      }
+      auto LA = s.LA[at(f)].leftCols(n);
+      LA = A;
+      multiply_lower(q_.Ls[at(f)], LA, Op::transpose);
+      s.f_variance.col(f) = s.k + LA.colwise().squaredNorm().transpose();
+      if (!shared()) gemm(1.0, A, Op::transpose, q_.m.col(f), Op::none, 0.0, s.f_mean.col(f));
+    }
+    if (shared()) gemm(1.0, s.A[0].leftCols(n), Op::transpose, q_.m, Op::none, 0.0, s.f_mean);
+    if (B_ > 0)
+      gemm(1.0, basis(block), Op::none, contexts_.front().mean_weights, Op::none, 1.0, s.f_mean);
+  }
+
+  void expectations(const DataBlock& block, Scratch& s, double* sum) const {
+    s.m_bar.setZero(block.x.n, F_);
+    s.v_bar.setZero(block.x.n, F_);
+    for (Index p = 0; p < block.outputs; ++p) {
+      const Index first = L_ > 1 ? 0 : p;
+      s.packed.load(block, p, s.f_mean, s.f_variance, first, L_);
+      likelihood_.expectation(s.packed.terms(sum + layout_.parameters));
+      sum[0] += s.packed.value.sum();
+      sum[1] += static_cast<double>(s.packed.value.size());
+      s.packed.spread(s.m_bar, s.v_bar, first);
+    }
+  }
+
+  void of_q(Index n, Scratch& s, double* sum) const {
+    Eigen::Map<Matrix> A_m(sum + layout_.m, M_, F_);
+    if (shared()) gemm(1.0, s.A[0].leftCols(n), Op::none, s.m_bar, Op::none, 1.0, A_m);
+    for (Index f = 0; f < F_; ++f) {
+      const Matrix& A = s.A[context_of(f)];
+      if (!shared()) gemm(1.0, A.leftCols(n), Op::none, s.m_bar.col(f), Op::none, 1.0, A_m.col(f));
+      add_weighted(A, n, s.v_bar.col(f), s.rooted, sum + layout_.v + M_ * M_ * f);
+    }
+  }
+
+  // ā_n = m·m̄_n + 2v̄_n(Ls·Lsᵀ − I)a_n, then K̄uf = Luu⁻ᵀĀ.
+  void of_parameters(const DataBlock& block, Scratch& s, double* sum) const {
+    const Index n = block.x.n;
+    auto bar = s.K_bar.leftCols(n);
+    s.k_bar.setZero(n);
+    for (Index f = 0; f < F_; ++f) {
+      const std::size_t part = context_of(f);
+      auto LA = s.LA[at(f)].leftCols(n);
+      multiply_lower(q_.Ls[at(f)], LA);
+      const bool begins = f == 0 || !shared(), ends = f == F_ - 1 || !shared();
+      if (begins) {
+        bar.setZero();
+        s.k_bar.setZero();
+      }
+      for (Index i = 0; i < n; ++i)
+        bar.col(i) +=
+            2.0 * s.v_bar(i, f) * (LA.col(i) - s.A[part].col(i)) + s.m_bar(i, f) * q_.m.col(f);
+      s.k_bar += s.v_bar.col(f);
+      if (!ends) continue;
+      const SweepContext& c = contexts_[part];
+      solve_lower(c.Luu, bar, Op::transpose);
+      double *theta_bar = sum + layout_.theta[part], *z_bar = sum + layout_.z[part];
+      c.features->Kuf_pullback(c.theta, c.z, block.x, s.K[part].data(), bar.data(), theta_bar,
+                               z_bar, nullptr);
+      c.kernel->diagonal_pullback(c.theta, block.x, s.k_bar.data(), theta_bar, nullptr);
+    }
+    if (B_ > 0)
+      gemm(1.0, basis(block), Op::transpose, s.m_bar, Op::none, 1.0,
+           Eigen::Map<Matrix>(sum + layout_.mean, B_, F_));
+  }
+
+  RowTermSums unpack(const Vector& sums) const {
+    RowTermSums out;
+    out.value = sums(0);
+    out.rows = sums(1);
+    if (adjoints_ == RowAdjoints::none) return out;
+    out.A_m = Eigen::Map<const Matrix>(sums.data() + layout_.m, M_, F_);
+    for (Index f = 0; f < F_; ++f) {
+      out.A_vA.emplace_back(
+          Eigen::Map<const Matrix>(sums.data() + layout_.v + M_ * M_ * f, M_, M_));
+      mirror_lower(out.A_vA.back());
+    }
+    if (adjoints_ == RowAdjoints::q) return out;
+    out.parameters_bar = sums.segment(layout_.parameters, likelihood_.parameters);
+    for (std::size_t i = 0; i < contexts_.size(); ++i) {
+      const SweepContext& c = contexts_[i];
+      out.theta_bar.emplace_back(
+          sums.segment(layout_.theta[i], c.kernel->parameter_count(sweep_.rows().dims())));
+      out.z_bar.emplace_back(sums.segment(layout_.z[i], c.features->parameter_count()));
+    }
+    out.mean_bar = Eigen::Map<const Matrix>(sums.data() + layout_.mean, B_, F_);
+    return out;
+  }
+
+  std::span<const SweepContext> contexts_;
+  const RowLikelihood& likelihood_;
+  const WhitenedGaussian& q_;
+  const Sweep& sweep_;
+  RowAdjoints adjoints_;
+  Index L_, F_, M_ = 0, B_ = 0;
+  Layout layout_;
+};
 
 }  // namespace
 
@@ -64,90 +280,19 @@ RowExpectation gaussian_expectation(double noise_variance) {
     throw InputError(fmt::format("the noise variance must be positive, got {}", noise_variance));
   return [noise_variance](const RowTerms& t) {
     for (Index i = 0; i < t.n; ++i) {
-      const double s = noise_variance + t.noise[i], e = t.y[i] - t.mean[i];
-      const double spread = e * e + t.variance[i];
-      t.value[i] = -0.5 * (std::log(2.0 * std::numbers::pi * s) + spread / s);
-      t.mean_bar[i] = e / s;
-      t.variance_bar[i] = -0.5 / s;
-      t.parameters_bar[0] += 0.5 * (spread / s - 1.0) / s;
+      const double s = noise_variance + (t.aux ? t.aux[i] : 0.0), e = t.y[i] - t.mean[i];
+      const double spread = e * e + t.variance[i], w = t.weights ? t.weights[i] : 1.0;
+      t.value[i] = -0.5 * w * (std::log(2.0 * std::numbers::pi * s) + spread / s);
+      t.mean_bar[i] = w * e / s;
+      t.variance_bar[i] = -0.5 * w / s;
+      t.parameters_bar[0] += 0.5 * w * (spread / s - 1.0) / s;
     }
   };
 }
 
-RowTermSums row_terms(const SweepContext& c, const RowExpectation& expectation,
-                      Index likelihood_parameters, const WhitenedGaussian& q, const Sweep& sweep,
-                      bool gradient) {
-  const Index M = c.features->size(), P = sweep.rows().outputs();
-  const Index T = c.kernel->parameter_count(sweep.rows().dims());
-  const Index Z = c.features->parameter_count(), B = c.mean_weights.rows();
-  check(q, M, P);
-  // A lane's sum: value, rows, the likelihood's parameters, then θ, z, mean weights, A_m and A_vA.
-  const Index at_theta = 2 + likelihood_parameters, at_z = at_theta + T, at_mean = at_z + Z;
-  const Index at_m = at_mean + B * P, at_v = at_m + M * P;
-  const Index size = gradient ? at_v + M * M * P : at_theta;
-
-  const Vector sums = sweep.sum(size, [&]() -> Sweep::Body {
-    auto v = std::make_shared<BlockValues>(c, sweep);
-    auto K_bar = std::make_shared<Matrix>(gradient ? M : 0, gradient ? sweep.widest() : 0);
-    auto scratch = std::make_shared<Matrix>();
-    return [&, v, K_bar, scratch](const DataBlock& block, double* sum) {
-      v->load(c, block);
-      const Index n = v->n;
-      auto A = v->Kuf();
-      solve_lower(c.Luu, A);
-      const Vector d = (v->k - A.colwise().squaredNorm().transpose()).cwiseMax(0.0);
-      Matrix f_mean = product(A, q.m, Op::transpose);
-      if (B > 0) gemm(1.0, v->basis, Op::none, c.mean_weights, Op::none, 1.0, f_mean);
-      auto bar = K_bar->leftCols(gradient ? n : 0);
-      bar.setZero();
-      Vector k_bar = Vector::Zero(n);
-      Matrix m_bar(n, P);
-      for (Index p = 0; p < P; ++p) {
-        const Matrix& Ls = q.Ls[static_cast<std::size_t>(p)];
-        Matrix LA = A;
-        multiply_lower(Ls, LA, Op::transpose);
-        const Vector f_variance = d + LA.colwise().squaredNorm().transpose();
-        Packed rows(block, p, f_mean.col(p), f_variance, v->s);
-        expectation(rows.terms(sum + 2));
-        sum[0] += rows.value.sum();
-        sum[1] += static_cast<double>(rows.value.size());
-        if (!gradient) continue;
-        m_bar.col(p) = rows.spread(rows.mean_bar, n);
-        const Vector v_bar = rows.spread(rows.variance_bar, n);
-        add_weighted(v->K, n, v_bar, *scratch, sum + at_v + M * M * p);
-        multiply_lower(Ls, LA);  // Ls·Lsᵀ·A
-        LA -= A;
-        scale_columns(LA, 2.0 * v_bar);
-        bar += LA;
-        k_bar += v_bar;
-      }
-      if (!gradient) return;
-      gemm(1.0, A, Op::none, m_bar, Op::none, 1.0, Eigen::Map<Matrix>(sum + at_m, M, P));
-      gemm(1.0, q.m, Op::none, m_bar, Op::transpose, 1.0, bar);
-      if (B > 0)
-        gemm(1.0, v->basis, Op::transpose, m_bar, Op::none, 1.0,
-             Eigen::Map<Matrix>(sum + at_mean, B, P));
-      solve_lower(c.Luu, bar, Op::transpose);
-      c.features->Kuf_pullback(c.theta, c.z, block.x, nullptr, bar.data(), sum + at_theta,
-                               sum + at_z, nullptr);
-      c.kernel->diagonal_pullback(c.theta, block.x, k_bar.data(), sum + at_theta, nullptr);
-    };
-  });
-
-  RowTermSums out;
-  out.value = sums(0);
-  out.rows = sums(1);
-  if (!gradient) return out;
-  out.parameters_bar = sums.segment(2, likelihood_parameters);
-  out.theta_bar = sums.segment(at_theta, T);
-  out.z_bar = sums.segment(at_z, Z);
-  out.mean_bar = Eigen::Map<const Matrix>(sums.data() + at_mean, B, P);
-  out.A_m = Eigen::Map<const Matrix>(sums.data() + at_m, M, P);
-  for (Index p = 0; p < P; ++p) {
-    out.A_vA.emplace_back(Eigen::Map<const Matrix>(sums.data() + at_v + M * M * p, M, M));
-    mirror_lower(out.A_vA.back());
-  }
-  return out;
+RowTermSums row_terms(std::span<const SweepContext> contexts, const RowLikelihood& likelihood,
+                      const WhitenedGaussian& q, const Sweep& sweep, RowAdjoints adjoints) {
+  return RowTermSweep(contexts, likelihood, q, sweep, adjoints).run();
 }
 
 }  // namespace covary

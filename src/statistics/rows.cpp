@@ -12,11 +12,12 @@
 
 namespace covary {
 
-MemoryRows::MemoryRows(ConstRows X, ConstRows Y, ConstVector point_noise)
+MemoryRows::MemoryRows(ConstRows X, ConstRows Y, ConstVector point_noise, ConstVector weights)
     : x_{X.data(), X.rows(), X.cols(), X.outerStride(), 0},
       y_(Y.data()),
       outputs_(Y.cols()),
-      noise_(point_noise.size() ? point_noise.data() : nullptr) {
+      noise_(point_noise.size() ? point_noise.data() : nullptr),
+      weights_(weights.size() ? weights.data() : nullptr) {
   if (Y.rows() != X.rows())
     throw InputError(fmt::format("X has {} rows and Y has {}", X.rows(), Y.rows()));
   if (Y.outerStride() != Y.cols())
@@ -24,13 +25,17 @@ MemoryRows::MemoryRows(ConstRows X, ConstRows Y, ConstVector point_noise)
   if (point_noise.size() && point_noise.size() != X.rows())
     throw InputError(
         fmt::format("there are {} noise variances for {} rows", point_noise.size(), X.rows()));
+  if (weights.size() && weights.size() != X.rows())
+    throw InputError(fmt::format("there are {} weights for {} rows", weights.size(), X.rows()));
 }
 
 DataBlock MemoryRows::read(Index first, Index n, ReadBuffer&) const {
   return {{x_.row(first), n, x_.dims, x_.stride, first},
           y_ + first * outputs_,
           outputs_,
-          noise_ ? noise_ + first : nullptr};
+          noise_ ? noise_ + first : nullptr,
+          nullptr,
+          weights_ ? weights_ + first : nullptr};
 }
 
 std::vector<std::vector<Index>> columns_by_pattern(const RowSource& rows) {

@@ -47,8 +47,8 @@ struct Case {
     Random random(seed, 1);
     Z = random.normal_matrix(M, D);
     features = inducing_points(kernel, Z);
-    values.theta = kernel.parameters(D).values();
-    values.z = Eigen::Map<const Vector>(Z.data(), Z.size());
+    values.theta = {kernel.parameters(D).values()};
+    values.z = {Vector(Eigen::Map<const Vector>(Z.data(), Z.size()))};
     values.q.m = random.normal_matrix(M, P);
     for (Index p = 0; p < P; ++p) {
       Matrix L = 0.3 * random.normal_matrix(M, M);
@@ -74,9 +74,11 @@ struct Case {
     const MemoryRows rows(x, y, s);
     const Sweep sweep = Sweep::for_features(rows, features->size());
     const UncollapsedProblem problem{
-        features.get(), &kernel, &mean,
-        &sweep,         scale,   expectation ? expectation : gaussian_expectation(noise),
-        parameters};
+        {{features.get(), &kernel}},
+        &mean,
+        &sweep,
+        scale,
+        {expectation ? expectation : gaussian_expectation(noise), parameters}};
     Jitter j;
     return evaluate_uncollapsed(problem, values, j, g);
   }
@@ -86,7 +88,7 @@ struct Case {
     const SparseProblem problem{"vfe", features.get(), &kernel,
                                 &mean, &sweep,         columns_by_pattern(rows)};
     Jitter j;
-    return evaluate_sparse(problem, {values.theta, values.z, noise, values.mean_weights}, j);
+    return evaluate_sparse(problem, {values.theta[0], values.z[0], noise, values.mean_weights}, j);
   }
 };
 
@@ -118,10 +120,10 @@ TEST(Uncollapsed, P13BestQGivesVfe) {
 // Row by row from its definition.
 TEST(Uncollapsed, ValueFromTheDefinition) {
   Case t(30, 5, 2, 1, 7);
-  const Matrix Kuu = t.features->Kuu(t.values.theta.data(), t.values.z.data());
-  Matrix A = cross(t.kernel, t.values.theta, t.Z, t.X);
+  const Matrix Kuu = t.features->Kuu(t.values.theta[0].data(), t.values.z[0].data());
+  Matrix A = cross(t.kernel, t.values.theta[0], t.Z, t.X);
   solve_lower(cholesky(Kuu).L, A);
-  const Vector k = diagonal(t.kernel, t.values.theta, t.X);
+  const Vector k = diagonal(t.kernel, t.values.theta[0], t.X);
   const Matrix S = product(t.values.q.Ls[0], t.values.q.Ls[0], Op::none, Op::transpose);
   double fit = 0.0;
   for (Index i = 0; i < 30; ++i) {
@@ -145,18 +147,19 @@ TEST(Uncollapsed, P14MinibatchesAverageToTheWhole) {
   UncollapsedGradient whole;
   const double value = t.evaluate(&whole).value;
   double mean = 0.0;
-  Vector z_bar = Vector::Zero(t.values.z.size());
+  Vector z_bar = Vector::Zero(t.values.z[0].size());
   Matrix Ls_bar = Matrix::Zero(6, 6);
   for (Index b = 0; b < 5; ++b) {
     UncollapsedGradient g;
     mean +=
         0.2 *
         t.batch(t.X.middleRows(12 * b, 12), t.Y.middleRows(12 * b, 12), Vector(), 5.0, &g).value;
-    z_bar += 0.2 * g.z_bar;
+    z_bar += 0.2 * g.z_bar[0];
     Ls_bar += 0.2 * g.Ls_bar[0];
   }
   EXPECT_NEAR(mean, value, 1e-12 * std::abs(value));
-  EXPECT_LT((z_bar - whole.z_bar).cwiseAbs().maxCoeff(), 1e-11 * whole.z_bar.cwiseAbs().maxCoeff());
+  EXPECT_LT((z_bar - whole.z_bar[0]).cwiseAbs().maxCoeff(),
+            1e-11 * whole.z_bar[0].cwiseAbs().maxCoeff());
   EXPECT_LT((Ls_bar - whole.Ls_bar[0]).cwiseAbs().maxCoeff(),
             1e-11 * whole.Ls_bar[0].cwiseAbs().maxCoeff());
 }
@@ -189,14 +192,14 @@ void check_gradients(const Case& t, const Vector& likelihood,
   Flat values, bars;
   UncollapsedGradient g;
   t.evaluate(&g, make(likelihood), likelihood.size());
-  values.add(t.values.theta);
-  values.add(t.values.z);
+  values.add(t.values.theta[0]);
+  values.add(t.values.z[0]);
   values.add(likelihood);
   values.add(t.values.mean_weights);
   values.add(t.values.q.m);
   for (const Matrix& L : t.values.q.Ls) values.add_lower(L);
-  bars.add(g.theta_bar);
-  bars.add(g.z_bar);
+  bars.add(g.theta_bar[0]);
+  bars.add(g.z_bar[0]);
   bars.add(g.likelihood_bar);
   bars.add(g.mean_bar);
   bars.add(g.m_bar);
@@ -209,8 +212,8 @@ void check_gradients(const Case& t, const Vector& likelihood,
         Flat from{x};
         Case moved = t;
         Vector parameters = likelihood;
-        from.take(moved.values.theta);
-        from.take(moved.values.z);
+        from.take(moved.values.theta[0]);
+        from.take(moved.values.z[0]);
         from.take(parameters);
         from.take(moved.values.mean_weights);
         from.take(moved.values.q.m);

@@ -364,5 +364,18 @@ TEST(GramFactor, IsTriangularAndHasTheGram) {
   EXPECT_THROW(gram_factor(Matrix(2, 3)), InputError);
 }
 
+TEST(Cholesky, FactorOfTheInverse) {
+  for (const Index n : {1, 2, 7, 200}) {
+    Matrix P = random_covariance(n, 11);
+    Matrix F;
+    ASSERT_TRUE(factor_of_inverse(P, F));
+    EXPECT_EQ(Matrix(F.triangularView<Eigen::StrictlyUpper>()).cwiseAbs().maxCoeff(), 0.0);
+    const Matrix unit = naive_product(P, naive_product(F, F.transpose()));
+    EXPECT_LT(largest_difference(unit, Matrix::Identity(n, n)), 1e-11 * P.norm());
+    P(n / 2, n / 2) = -1.0;
+    EXPECT_FALSE(factor_of_inverse(P, F));
+  }
+}
+
 }  // namespace
 }  // namespace covary

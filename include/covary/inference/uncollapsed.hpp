@@ -3,34 +3,49 @@
 #include <vector>
 
 #include "covary/inference/sparse.hpp"
+#include "covary/likelihoods/likelihood.hpp"
 #include "covary/statistics/row_terms.hpp"
 
 namespace covary {
 
+// E log p(y_n | f_n) of any likelihood, as a sweep asks for it. theta: its parameters.
+RowLikelihood row_likelihood(const Likelihood& likelihood, ConstVector theta);
+
 // The bound with q(u) explicit, for any likelihood and for minibatches (SVGP, Hensman et al. 2013):
-//   elbo = scale·Σ_n E_q log p(y_n | f_n) − Σ_p KL(q(v_p) ‖ N(0, I)),   u = Luu·v.
-// With a Gaussian likelihood and the best q it is VFE; any other q gives less.
+//   elbo = scale·Σ_n w_n·E_q log p(y_n | f_n) − Σ_f KL(q(v_f) ‖ N(0, I)),   u = Luu·v,
+// over F functions: one for each output, or the latent functions of the likelihood. With a Gaussian
+// likelihood and the best q it is VFE; any other q gives less.
 struct UncollapsedProblem {
-  const Features* features = nullptr;
-  const Kernel* kernel = nullptr;
+  struct Part {
+    const Features* features = nullptr;
+    const Kernel* kernel = nullptr;
+  };
+  std::vector<Part> parts;  // one for all functions, or one for each
   const Mean* mean = nullptr;
   const Sweep* sweep = nullptr;  // over all rows, or those of a minibatch
   double scale = 1.0;            // rows of the data / rows of the sweep
-  RowExpectation expectation;    // at the likelihood's present parameters
-  Index likelihood_parameters = 1;
+  RowLikelihood likelihood;
   bool guard_eigenvalue = false;  // as in SparseProblem
 };
 
 struct UncollapsedValues {
-  Vector theta, z;
-  Matrix mean_weights;  // basis × P, or empty
-  WhitenedGaussian q;
+  std::vector<Vector> theta, z;  // of each part
+  Matrix mean_weights;           // basis × F, or empty
+  WhitenedGaussian q;            // M×F
 };
 
 struct UncollapsedGradient {
-  Vector theta_bar, z_bar, likelihood_bar;
+  bool of_parameters = true;  // wanted: θ, z, the likelihood's and the mean's
+  bool of_factors = true;     // wanted: m_bar and Ls_bar
+
+  // Of the data's term alone, by m (M×F) and by S = Ls·Lsᵀ: what natural gradients are made of.
+  Matrix g;
+  std::vector<Matrix> H;
+
+  std::vector<Vector> theta_bar, z_bar;
+  Vector likelihood_bar;
   Matrix mean_bar;
-  Matrix m_bar;                // M×P
+  Matrix m_bar;                // M×F
   std::vector<Matrix> Ls_bar;  // lower triangles
 };
 
@@ -39,14 +54,22 @@ struct UncollapsedEvaluation {
   double fit = 0.0;  // scale·Σ E log p(y|f)
   double kl = 0.0;
   double jitter = 0.0;
-  Matrix Luu;
+  std::vector<Matrix> Luu;  // of each part
 };
 
 UncollapsedEvaluation evaluate_uncollapsed(const UncollapsedProblem& problem,
                                            const UncollapsedValues& values, Jitter& jitter,
                                            UncollapsedGradient* gradient = nullptr);
 
-// Σ_p KL(N(m_p, Ls·Lsᵀ) ‖ N(0, I)). Adds −∂KL to m_bar and Ls_bar where given.
+// The same in two steps, for those who move q alone.
+std::vector<Cholesky> factor_parts(const UncollapsedProblem& problem,
+                                   const UncollapsedValues& values, Jitter& jitter);
+UncollapsedEvaluation evaluate_uncollapsed(const UncollapsedProblem& problem,
+                                           const UncollapsedValues& values,
+                                           const std::vector<Cholesky>& factors,
+                                           UncollapsedGradient* gradient = nullptr);
+
+// Σ_f KL(N(m_f, Ls·Lsᵀ) ‖ N(0, I)). Adds −∂KL to m_bar and Ls_bar where given.
 double whitened_kl(const WhitenedGaussian& q, UncollapsedGradient* gradient = nullptr);
 
 // The best q for Gaussian noise, from the factors of a collapsed evaluation over P outputs.

@@ -45,6 +45,9 @@ void inverse_in_place(MatrixOut L);
 // Lower triangle L → L⁻¹, in place.
 void invert_lower_in_place(MatrixOut L);
 double log_determinant_of_factor(ConstMatrix L);
+// F ← the lower-triangular factor with F·Fᵀ = P⁻¹, of a symmetric P with both triangles, without
+// forming P⁻¹. No jitter: false when P is not positive definite, and F is then not of use.
+bool factor_of_inverse(ConstMatrix P, Matrix& F);
 
 // A lower-triangular F with F·Fᵀ = Aᵀ·A for an A of at least as many rows as columns, by QR:
 // without squaring A's condition. Its diagonal may have either sign.

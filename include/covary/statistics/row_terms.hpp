@@ -1,22 +1,26 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "covary/statistics/weighted.hpp"
 
 namespace covary {
 
-// Some rows of one output, all of them observed, with what q says of f there, and the room for the
-// answer of a likelihood: E log p(y_n | f_n) under f_n ~ N(mean_n, variance_n), its derivatives,
-// and the derivatives of the sum by the likelihood's parameters.
+// Some rows of one output, all of them observed, with what q says of the latent functions there,
+// and the room for the answer of a likelihood: E log p(y_n | f_n) under independent
+// f_nl ~ N(mean_nl, variance_nl), its derivatives, and the derivatives of the sum by the
+// likelihood's parameters. Latent l of row i is at [l·stride + i].
 struct RowTerms {
   Index n = 0;
   const double* y = nullptr;
+  const double* aux = nullptr;      // the column beside y; null where there is none
+  const double* weights = nullptr;  // that multiply all of the answer; null: ones
   const double* mean = nullptr;
   const double* variance = nullptr;
-  const double* noise = nullptr;  // known noise variances, zero where there are none
-  double* value = nullptr;        // overwritten, as the next two
+  Index stride = 0;
+  double* value = nullptr;  // n, overwritten
   double* mean_bar = nullptr;
   double* variance_bar = nullptr;
   double* parameters_bar = nullptr;  // added to
@@ -24,29 +28,45 @@ struct RowTerms {
 // Called from many threads at once.
 using RowExpectation = std::function<void(const RowTerms&)>;
 
-// −½log 2πs − ((y − mean)² + variance)/(2s) with s = σ² + noise_n; one parameter, σ².
+// A likelihood at its present parameters, as a sweep sees it.
+struct RowLikelihood {
+  RowExpectation expectation;
+  Index parameters = 1;
+  Index latents = 1;  // functions behind a datum
+};
+
+// −½log 2πs − ((y − mean)² + variance)/(2s) with s = σ² + aux_n; one parameter, σ².
 RowExpectation gaussian_expectation(double noise_variance);
 
-// q(v) = N(m, Ls·Lsᵀ) of the whitened inducing variables u = Luu·v, one for each output.
+// q(v) = N(m, Ls·Lsᵀ) of the whitened inducing variables u = Luu·v, one for each function.
 struct WhitenedGaussian {
-  Matrix m;                // M×P
-  std::vector<Matrix> Ls;  // P lower factors
+  Matrix m;                // M×F
+  std::vector<Matrix> Ls;  // F lower factors
 };
 
-// Σ over rows and observed outputs of E log p(y | f) with f_n of mean m(x_n) + a_nᵀm and variance
-// k_nn − |a_n|² + |Lsᵀa_n|², and with it what the gradient is made of: value and adjoints of a row
-// come at once, so one sweep does. c.noise is not used.
+// What a sweep of row terms computes besides the value.
+enum class RowAdjoints {
+  none,
+  q,   // A_m and A_vA: all that a step of q needs
+  all  // and the derivatives by the parameters
+};
+
+// Σ over rows and observed outputs of E log p(y | f), where function f has the mean
+// m(x_n) + a_nᵀm and the variance k_nn − |a_n|² + |Lsᵀa_n|². There are F functions: one for each
+// output, or as many as the likelihood has latents behind its single output. Value and adjoints of
+// a row come at once, so one sweep does.
 struct RowTermSums {
   double value = 0.0;
-  double rows = 0.0;         // observed (row, output) pairs
-  std::vector<Matrix> A_vA;  // Σ v̄_n a_n a_nᵀ of each output, symmetric; empty without gradients
-  Matrix A_m;                // Σ m̄_n a_n, M×P
-  Vector theta_bar, z_bar;  // through Kuf and k_nn
-  Vector parameters_bar;    // of the likelihood
-  Matrix mean_bar;          // like c.mean_weights
+  double rows = 0.0;                     // observed (row, output) pairs
+  Matrix A_m;                            // Σ m̄_n a_n, M×F
+  std::vector<Matrix> A_vA;              // Σ v̄_n a_n a_nᵀ of each function, symmetric
+  std::vector<Vector> theta_bar, z_bar;  // of each context, through Kuf and k_nn
+  Vector parameters_bar;                 // of the likelihood
+  Matrix mean_bar;                       // like mean_weights
 };
-RowTermSums row_terms(const SweepContext& c, const RowExpectation& expectation,
-                      Index likelihood_parameters, const WhitenedGaussian& q, const Sweep& sweep,
-                      bool gradient);
+// One context for all functions, or one for each with as many features. The mean and its weights
+// (basis × F) are those of the first; noise is not used.
+RowTermSums row_terms(std::span<const SweepContext> contexts, const RowLikelihood& likelihood,
+                      const WhitenedGaussian& q, const Sweep& sweep, RowAdjoints adjoints);
 
 }  // namespace covary

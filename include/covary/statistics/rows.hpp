@@ -8,13 +8,15 @@
 
 namespace covary {
 
-// Some rows of the data: inputs, outputs (NaN where missing) and, if given, known noise variances.
+// Some rows of the data: inputs, outputs (NaN where missing) and, if given, what stands beside
+// them.
 struct DataBlock {
   RowBlock x;
-  const double* y = nullptr;  // row i at y + i·P
-  Index outputs = 0;          // P
-  const double* noise = nullptr;
+  const double* y = nullptr;           // row i at y + i·P
+  Index outputs = 0;                   // P
+  const double* noise = nullptr;       // known variances; or what else a likelihood has beside y
   const double* x_variance = nullptr;  // of Gaussian rows, n × dims, whose means are x
+  const double* weights = nullptr;     // of the rows in a sum over them; null: ones
 };
 
 // What a lane reads blocks into, when they are not in memory already.
@@ -33,10 +35,11 @@ class RowSource {
   virtual DataBlock read(Index first, Index n, ReadBuffer& buffer) const = 0;
 };
 
-// Rows in memory, not copied: they must outlive the source. point_noise: N or empty.
+// Rows in memory, not copied: they must outlive the source. point_noise (or another column beside
+// Y) and weights: N or empty.
 class MemoryRows : public RowSource {
  public:
-  MemoryRows(ConstRows X, ConstRows Y, ConstVector point_noise);
+  MemoryRows(ConstRows X, ConstRows Y, ConstVector point_noise, ConstVector weights = Vector());
   Index rows() const override { return x_.n; }
   Index dims() const override { return x_.dims; }
   Index outputs() const override { return outputs_; }
@@ -47,6 +50,7 @@ class MemoryRows : public RowSource {
   const double* y_;
   Index outputs_;
   const double* noise_;
+  const double* weights_;
 };
 
 // Rows of a two-dimensional NPY file of doubles in C order, read as they are needed: a file larger

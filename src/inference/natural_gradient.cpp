@@ -1,0 +1,187 @@
+#include "covary/inference/natural_gradient.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "covary/error.hpp"
+#include "covary/linalg/blas.hpp"
+
+namespace covary {
+CovarianceForm::CovarianceForm(Kind k, Index rows) : kind(k), block(rows) {
+  if ((kind == Kind::blocks) != (block > 0))
+    throw InputError(
+        fmt::format("blocks of a covariance need a size of at least 1, and other forms none; "
+                    "got {}",
+                    rows));
+}
+
+CovarianceForm::CovarianceForm(const std::string& e) {
+  if (e == "full") return;
+  if (e == "diagonal") {
+    kind = Kind::diagonal;
+    return;
+  }
+  kind = Kind::blocks;
+  if (e.starts_with("blocks(") && e.ends_with(")") && e.size() > 8 && e.size() < 18) {
+    const std::string digits = e.substr(7, e.size() - 8);
+    if (digits.find_first_not_of("0123456789") == std::string::npos) block = std::stol(digits);
+  }
+  if (block < 1)
+    throw InputError(
+        fmt::format("«{}» is no form of a covariance; there are full, diagonal and blocks(20)", e));
+}
+
+std::string CovarianceForm::print() const {
+  if (kind == Kind::blocks) return fmt::format("blocks({})", block);
+  return kind == Kind::full ? "full" : "diagonal";
+}
+
+void CovarianceForm::mask(MatrixOut A) const {
+  if (kind == Kind::full) return;
+  const Index width = kind == Kind::diagonal ? 1 : block;
+  for (Index j = 0; j < A.cols(); ++j) {
+    const Index first = j / width * width, end = std::min(A.rows(), first + width);
+    A.col(j).head(first).setZero();
+    A.col(j).tail(A.rows() - end).setZero();
+  }
+}
+
+NaturalGaussian::NaturalGaussian(Index M, Index functions, CovarianceForm form) : form_(form) {
+  const auto F = static_cast<std::size_t>(functions);
+  q_.m = Matrix::Zero(M, functions);
+  q_.Ls.assign(F, Matrix::Identity(M, M));
+  precision_ = q_.Ls;
+}
+
+NaturalGaussian::NaturalGaussian(const WhitenedGaussian& q, CovarianceForm form)
+    : form_(form), q_(q) {
+  for (Matrix& Ls : q_.Ls) {
+    Ls.triangularView<Eigen::StrictlyUpper>().setZero();
+    if (form_.kind != CovarianceForm::Kind::full) {
+      Matrix S = product(Ls, Ls, Op::none, Op::transpose);
+      form_.mask(S);
+      Ls = cholesky(std::move(S), "the covariance of q").L;
+    }
+    precision_.push_back(Cholesky{Ls}.inverse());
+  }
+}
+
+Index NaturalGaussian::step(const Matrix& g, const std::vector<Matrix>& H, double gamma) {
+  if (!(gamma > 0.0) || gamma > 1.0)
+    throw InputError(
+        fmt::format("the step of a natural gradient lies above 0 and at most at 1, got {}", gamma));
+  for (Index halvings = 0; halvings < 40; ++halvings, gamma *= 0.5) {
+    WhitenedGaussian next{q_.m, std::vector<Matrix>(q_.Ls.size())};
+    std::vector<Matrix> precision(q_.Ls.size());
+    bool good = true;
+    for (std::size_t f = 0; good && f < q_.Ls.size(); ++f) {
+      const auto column = static_cast<Index>(f);
+      Matrix& P = precision[f];
+      P = (1.0 - gamma) * precision_[f] - 2.0 * gamma * H[f];
+      P.diagonal().array() += gamma;
+      good = factor_of_inverse(P, next.Ls[f]);
+      if (!good) break;
+      Matrix move = gamma * (g.col(column) - q_.m.col(column));
+      multiply_lower(next.Ls[f], move, Op::transpose);
+      multiply_lower(next.Ls[f], move);
+      next.m.col(column) += move;
+      if (form_.kind != CovarianceForm::Kind::full) {
+        Matrix masked = P;
+        form_.mask(masked);
+        good = factor_of_inverse(masked, next.Ls[f]);
+      }
+      good = good && next.m.col(column).allFinite();
+    }
+    if (!good) continue;
+    q_ = std::move(next);
+    precision_ = std::move(precision);
+    return halvings;
+  }
+  return -1;
+}
+
+double NaturalGaussian::distance(const Matrix& g, const std::vector<Matrix>& H) const {
+  double sum = 0.0;
+  for (std::size_t f = 0; f < q_.Ls.size(); ++f) {
+    const auto column = static_cast<Index>(f);
+    const Matrix& Ls = q_.Ls[f];
+    // LsᵀΔLs with Δ = I − 2H − S⁻¹ is Lsᵀ(I − 2H)Ls − I.
+    Matrix T = -2.0 * H[f];
+    T.diagonal().array() += 1.0;
+    form_.mask(T);
+    multiply_lower(Ls, T, Op::transpose);
+    T = T.transpose().eval();
+    multiply_lower(Ls, T, Op::transpose);
+    T.diagonal().array() -= 1.0;
+    Matrix e = g.col(column) - q_.m.col(column);
+    multiply_lower(Ls, e, Op::transpose);
+    sum += 0.5 * T.squaredNorm() + e.squaredNorm();
+  }
+  return std::sqrt(sum);
+}
+
+QOptimum maximise_q(const UncollapsedProblem& problem, UncollapsedValues& values,
+                    NaturalGaussian& q, Jitter& jitter, UncollapsedGradient* gradient,
+                    const QOptions& options) {
+  const std::vector<Cholesky> factors = factor_parts(problem, values, jitter);
+  UncollapsedGradient now;
+  now.of_parameters = now.of_factors = false;
+  const auto evaluate = [&](const WhitenedGaussian& at, UncollapsedGradient& to) {
+    values.q = at;
+    return evaluate_uncollapsed(problem, values, factors, &to);
+  };
+  QOptimum out;
+  out.at = evaluate(q.q(), now);
+  if (!std::isfinite(out.at.value))
+    throw NumericalError(
+        "the expected log density under q is not finite; check the scale of the kernel");
+  if (options.conjugate && q.step(now.g, now.H, 1.0) == 0) {
+    values.q = q.q();
+    out.at = evaluate_uncollapsed(problem, values, factors, gradient);
+    out.iterations = 1;
+    out.converged = true;
+    return out;
+  }
+  out.distance = q.distance(now.g, now.H);
+  double gamma = 1.0;
+  while (out.distance > options.tolerance && out.iterations < options.max_iterations) {
+    // Large terms cancel in the bound: a fall within `noise` is none if q comes nearer.
+    const double scale = 1.0 + std::abs(out.at.value), rounding = 1e-13 * scale,
+                 noise = 1e-10 * scale;
+    bool better = false;
+    for (Index halving = 0; halving < 40 && !better; ++halving) {
+      NaturalGaussian trial = q;
+      const Index own = trial.step(now.g, now.H, gamma);
+      if (own < 0) break;
+      out.halvings += own;
+      gamma = std::ldexp(gamma, -static_cast<int>(own));
+      UncollapsedGradient there;
+      there.of_parameters = there.of_factors = false;
+      UncollapsedEvaluation e = evaluate(trial.q(), there);
+      const double gain = e.value - out.at.value;
+      const double distance = std::isfinite(gain) ? trial.distance(there.g, there.H) : NAN;
+      better = std::isfinite(distance) &&
+               (gain > rounding || (gain >= -noise && distance < out.distance));
+      if (better) {
+        q = std::move(trial);
+        now = std::move(there);
+        out.at = std::move(e);
+        out.distance = distance;
+      } else {
+        gamma *= 0.5;
+        ++out.halvings;
+      }
+    }
+    if (!better) break;
+    ++out.iterations;
+    gamma = std::min(1.0, 1.5 * gamma);
+  }
+  out.converged = out.distance <= options.tolerance;
+  values.q = q.q();
+  if (gradient) out.at = evaluate_uncollapsed(problem, values, factors, gradient);
+  return out;
+}
+
+}  // namespace covary
