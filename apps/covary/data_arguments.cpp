@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "covary/data/columns.hpp"
 #include "covary/data/csv.hpp"
 #include "csv_sink.hpp"
 
@@ -15,11 +16,16 @@ void add_data_options(CLI::App& sub, DataArguments& a, const char* what) {
       ->capture_default_str();
 }
 
-TableOptions table_options(const DataArguments& a, const SavedModel& m) {
+TableOptions table_options(const DataArguments& a, const InputColumns& inputs) {
   TableOptions options{.header = parse_header(a.header)};
-  for (const auto& column : m.inputs.columns)
+  for (const auto& column : inputs.columns)
     if (!column.levels.empty()) options.text_columns.push_back(column.name);
   return options;
+}
+
+Vector exposure_of(const DataArguments& a, const Table& table) {
+  if (a.exposure.empty()) return {};
+  return numeric_columns(table, select_columns(table, {a.exposure})).col(0);
 }
 
 std::string output_suffix(const SavedModel& m, Index output) {

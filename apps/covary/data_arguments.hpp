@@ -8,11 +8,16 @@ namespace covary::cli {
 // What the verbs that apply a model to a table take alike.
 struct DataArguments {
   std::string model, data, out, header = "auto";
+  // Of models of other likelihoods: the column beside y, and where two classes are divided.
+  std::string exposure;
+  double threshold = 0.5;
 };
 void add_data_options(CLI::App& sub, DataArguments& a, const char* what);
 
 // How the table is read: columns that were text in training are text here.
-TableOptions table_options(const DataArguments& a, const SavedModel& m);
+TableOptions table_options(const DataArguments& a, const InputColumns& inputs);
+// The column that --exposure names, or nothing.
+Vector exposure_of(const DataArguments& a, const Table& table);
 // "" for a single output, else "_" and its name.
 std::string output_suffix(const SavedModel& m, Index output);
 // The columns to a CSV, or to standard output, or into the JSON object.

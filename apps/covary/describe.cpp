@@ -19,19 +19,21 @@ json upper_bound(const RegressionFit& fit) {
 Parameters without_Z(const Parameters& all) {
   Parameters out;
   for (const Parameter& p : all.all())
-    if (p.path != "features.Z") out.add(p);
+    if (!p.path.ends_with("features.Z")) out.add(p);
   return out;
 }
 
 }  // namespace
 
-json describe_json(const SavedModel& model) {
-  const RegressionFit& fit = model.fit;
-  const RegressionPosterior& posterior = fit.posterior;
-  json parameters = json::object(), errors = json::object(), table = json::array();
+namespace {
+
+// What every kind of fit has to say.
+json describe_fit(const Parameters& parameters, const Vector& standard_errors, const Summary& s,
+                  const std::vector<std::pair<std::string, double>>& diagnostics) {
+  json values = json::object(), errors = json::object(), table = json::array();
   Index free = 0;
-  for (const auto& p : fit.parameters.all()) {
-    parameters[p.path] = p.value.size() == 1 ? finite(p.value(0)) : finite(p.value);
+  for (const auto& p : parameters.all()) {
+    values[p.path] = p.value.size() == 1 ? finite(p.value(0)) : finite(p.value);
     table.push_back({{"name", p.path},
                      {"transform", p.transform.describe()},
                      {"prior", p.prior ? json(p.prior->describe()) : json(nullptr)},
@@ -40,26 +42,14 @@ json describe_json(const SavedModel& model) {
                                                : json(fmt::format("{}*{}", p.ratio, p.tied_to))},
                      {"shape", {p.rows, p.cols}}});
     if (p.trainable && p.tied_to.empty()) {
-      if (fit.standard_errors.size()) {
-        const Vector e = fit.standard_errors.segment(free, p.value.size());
+      if (standard_errors.size()) {
+        const Vector e = standard_errors.segment(free, p.value.size());
         errors[p.path] = e.size() == 1 ? finite(e(0)) : finite(e);
       }
       free += p.value.size();
     }
   }
-  const Summary& s = fit.summary;
-  json out{{"model", posterior.model()},
-           {"kernel", posterior.kernel().print()},
-           {"mean", posterior.mean().print()},
-           {"likelihood", "gaussian"},
-           {"n", posterior.rows()},
-           {"d", posterior.dims()},
-           {"outputs", fit.output_names},
-           {"inputs", fit.input_names},
-           {"objective", s.objective},
-           {"value", finite(fit.log_marginal_likelihood)},
-           {"upper_bound", upper_bound(fit)},
-           {"log_prior", finite(fit.log_prior)},
+  json out{{"objective", s.objective},
            {"iterations", s.iterations},
            {"evaluations", s.evaluations},
            {"converged", s.converged},
@@ -69,16 +59,70 @@ json describe_json(const SavedModel& model) {
            {"jitter", finite(s.jitter)},
            {"route", s.route},
            {"warnings", s.warnings},
-           {"parameters", parameters},
+           {"parameters", values},
            {"parameter_table", table},
-           {"standard_errors", errors},
-           {"scaling",
-            {{"inputs", scaling_json(fit.input_scaling)},
-             {"outputs", scaling_json(fit.output_scaling)}}}};
-  if (!fit.diagnostics.empty()) {
+           {"standard_errors", errors}};
+  if (!diagnostics.empty()) {
     json& d = out["diagnostics"] = json::object();
-    for (const auto& [name, value] : fit.diagnostics) d[name] = finite(value);
+    for (const auto& [name, value] : diagnostics) d[name] = finite(value);
   }
+  return out;
+}
+
+}  // namespace
+
+json describe_json(const SavedModel& model) {
+  const RegressionFit& fit = model.fit;
+  const RegressionPosterior& posterior = fit.posterior;
+  json out = describe_fit(fit.parameters, fit.standard_errors, fit.summary, fit.diagnostics);
+  out.update({{"model", posterior.model()},
+              {"kernel", posterior.kernel().print()},
+              {"mean", posterior.mean().print()},
+              {"likelihood", "gaussian"},
+              {"n", posterior.rows()},
+              {"d", posterior.dims()},
+              {"outputs", fit.output_names},
+              {"inputs", fit.input_names},
+              {"value", finite(fit.log_marginal_likelihood)},
+              {"upper_bound", upper_bound(fit)},
+              {"log_prior", finite(fit.log_prior)},
+              {"scaling",
+               {{"inputs", scaling_json(fit.input_scaling)},
+                {"outputs", scaling_json(fit.output_scaling)}}}});
+  return out;
+}
+
+json describe_json(const SavedGeneralised& model) {
+  const GeneralisedFit& fit = model.fit;
+  json out = describe_fit(fit.parameters, Vector(), fit.summary, fit.diagnostics);
+  out.update({{"model", fit.model},
+              {"kernel", fit.posterior.kernel().print()},
+              {"mean", fit.posterior.mean().print()},
+              {"likelihood", fit.likelihood.print()},
+              {"n", fit.rows},
+              {"d", fit.posterior.dims()},
+              {"outputs", json::array({fit.output_name})},
+              {"inputs", fit.input_names},
+              {"classes", fit.classes},
+              {"value", finite(fit.value)},
+              {"upper_bound", nullptr},
+              {"log_prior", finite(fit.log_prior)},
+              {"scaling",
+               {{"inputs", scaling_json(fit.input_scaling)},
+                {"outputs", scaling_json(fit.output_scaling)}}}});
+  return out;
+}
+
+std::string describe_text(const SavedGeneralised& model) {
+  const GeneralisedFit& fit = model.fit;
+  const FunctionPosterior& p = fit.posterior;
+  std::string out = fmt::format(
+      "{} model of {} on {} inputs, {} rows, likelihood {}{}, kernel {}, mean {}\n{}\n\n{}\n",
+      fit.model, fit.output_name, p.dims(), fit.rows, fit.likelihood.print(),
+      fit.classes.empty() ? "" : fmt::format(" ({})", fmt::join(fit.classes, ", ")),
+      p.kernel().print(), p.mean().print(), fit.summary.brief(), without_Z(fit.parameters).table());
+  for (const auto& [name, value] : fit.diagnostics)
+    out += fmt::format("{:<20} {:.6g}\n", name, value);
   return out;
 }
 
@@ -104,8 +148,11 @@ void add_show(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
   add_common(*sub, verb->common);
   verb->app = sub;
   verb->run = [path](const Common&) -> Outcome {
-    const SavedModel m = load_model(*path);
-    return {describe_json(m), describe_text(m) + m.fit.summary.full(), 0};
+    return std::visit(
+        [](const auto& m) -> Outcome {
+          return {describe_json(m), describe_text(m) + m.fit.summary.full(), 0};
+        },
+        load_any_model(*path));
   };
   verbs.push_back(std::move(verb));
 }

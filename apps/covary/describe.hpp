@@ -8,5 +8,7 @@ namespace covary::cli {
 // What `fit` and `show` say of a model.
 json describe_json(const SavedModel& model);
 std::string describe_text(const SavedModel& model);
+json describe_json(const SavedGeneralised& model);
+std::string describe_text(const SavedGeneralised& model);
 
 }  // namespace covary::cli

@@ -4,7 +4,9 @@
 
 #include "covary/data/columns.hpp"
 #include "covary/data/metrics.hpp"
+#include "covary/error.hpp"
 #include "data_arguments.hpp"
+#include "generalised.hpp"
 
 namespace covary::cli {
 namespace {
@@ -19,9 +21,34 @@ json scores(const Vector& y, const Vector& mean, const Vector& variance) {
   return out;
 }
 
-Outcome run_evaluate(const DataArguments& a, const Common&) {
-  const SavedModel m = load_model(a.model);
-  const Table table = read_table(a.data, table_options(a, m));
+std::string line(const char* name, const json& value) {
+  return fmt::format("{:<11} {}\n", name,
+                     value.is_null() ? "not defined" : fmt::format("{:.6g}", value.get<double>()));
+}
+
+Outcome evaluate(const SavedGeneralised& m, const DataArguments& a) {
+  const Table table = read_table(a.data, table_options(a, m.inputs));
+  const Index target = select_columns(table, {m.fit.output_name}).front();
+  const Vector y = m.fit.classes.empty() ? Vector(numeric_columns(table, {target}).col(0))
+                                         : Labels{m.fit.classes}.encode(table, target);
+  Outcome out;
+  out.object =
+      generalised_scores(m.fit, m.inputs.apply(table), y, exposure_of(a, table), a.threshold);
+  out.object["n"] = y.size();
+  for (const char* name : {"accuracy", "rmse", "mae", "smse", "nlpd", "auc", "brier", "ece"})
+    if (out.object.contains(name)) out.text += line(name, out.object[name]);
+  if (!m.fit.classes.empty()) {
+    out.text += "confusion (rows: label, columns: decision)\n";
+    for (std::size_t k = 0; k < m.fit.classes.size(); ++k)
+      out.text +=
+          fmt::format("  {:<10} {}\n", m.fit.classes[k],
+                      fmt::join(out.object["confusion"][k].get<std::vector<double>>(), " "));
+  }
+  return out;
+}
+
+Outcome evaluate(const SavedModel& m, const DataArguments& a) {
+  const Table table = read_table(a.data, table_options(a, m.inputs));
   const RowMatrix Y = numeric_columns(table, select_columns(table, m.fit.output_names));
   const Prediction p = m.fit.predict(m.inputs.apply(table));
   const char* order[] = {"rmse", "mae", "smse", "nlpd", "crps", "coverage95"};
@@ -36,13 +63,16 @@ Outcome run_evaluate(const DataArguments& a, const Common&) {
     for (const auto& [output, s] : each.items())
       sum += s[name].is_null() ? std::nan("") : s[name].get<double>();
     out.object[name] = finite(sum / static_cast<double>(Y.cols()));
-    out.text += fmt::format("{:<11} {}\n", name,
-                            out.object[name].is_null()
-                                ? "not defined"
-                                : fmt::format("{:.6g}", out.object[name].get<double>()));
+    out.text += line(name, out.object[name]);
   }
   if (Y.cols() > 1) out.object["outputs"] = each;
   return out;
+}
+
+Outcome run_evaluate(const DataArguments& a, const Common&) {
+  if (!(a.threshold > 0.0 && a.threshold < 1.0))
+    throw InputError(fmt::format("--threshold must lie between 0 and 1, got {}", a.threshold));
+  return std::visit([&](const auto& m) { return evaluate(m, a); }, load_any_model(a.model));
 }
 
 }  // namespace
@@ -52,6 +82,10 @@ void add_evaluate(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
   auto a = std::make_shared<DataArguments>();
   auto verb = std::make_unique<Verb>();
   add_data_options(*sub, *a, "Table with the model's input and output columns");
+  sub->add_option("--exposure", a->exposure, "Column of exposures or trials, as in fit");
+  sub->add_option("--threshold", a->threshold,
+                  "Of two classes: the second from this probability on")
+      ->capture_default_str();
   sub->footer("Example:\n  covary evaluate model.cov test.csv --json");
   add_common(*sub, verb->common);
   verb->app = sub;

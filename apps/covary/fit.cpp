@@ -12,6 +12,7 @@
 #include "covary/storage/checkpoint.hpp"
 #include "cross_validation.hpp"
 #include "describe.hpp"
+#include "generalised.hpp"
 #include "progress.hpp"
 #include "streaming.hpp"
 
@@ -26,7 +27,9 @@ struct FitArguments {
 };
 
 void check_arguments(const FitArguments& a) {
-  static_cast<void>(approximation_of(a.sparse, 1));  // a mistake shows before the data are read
+  // A mistake shows before the data are read.
+  if (!is_generalised_model(a.sparse.model)) static_cast<void>(approximation_of(a.sparse, 1));
+  check_likelihood(a.training.likelihood);
   if (a.resume && a.checkpoint.empty())
     throw InputError("--resume goes on from a checkpoint; name it with --checkpoint FILE");
   if (a.without_outputs && a.out.empty())
@@ -39,7 +42,8 @@ void check_arguments(const FitArguments& a) {
 
 // The starting values that another model has to offer: those whose path and size match.
 json start_from(const std::string& file, Parameters& parameters, const Common& common) {
-  const Parameters other = load_model(file).fit.parameters;
+  const Parameters other =
+      std::visit([](const auto& m) { return m.fit.parameters; }, load_any_model(file));
   std::vector<std::string> taken, left;
   for (const Parameter& p : std::vector<Parameter>(parameters.all())) {
     const bool matches = other.contains(p.path) && other.at(p.path).value.size() == p.value.size();
@@ -96,10 +100,38 @@ class Session {
     };
   }
 
+  void set_up(Parameters& parameters) {
+    if (!a_.from.empty()) from = start_from(a_.from, parameters, common_);
+    apply_settings(a_.training, parameters);
+  }
+
+  void begin_progress(const LbfgsOptions& training, Index starts, double shift) {
+    const auto kind = a_.training.verbose           ? Progress::Kind::lines
+                      : !common_.quiet && isatty(2) ? Progress::Kind::bar
+                                                    : Progress::Kind::none;
+    progress_.emplace(kind, starts, training.gradient_tolerance, a_.training.max_iter, shift);
+  }
+
+  GeneralisedFit run_generalised() {
+    if (!a_.checkpoint.empty())
+      throw Unsupported(
+          "--checkpoint is for Gaussian regression; keep the model with --out and go on with "
+          "--from");
+    TrainingHooks hooks;
+    hooks.stop = Interruption::requested;
+    hooks.tell = [this](const std::string& text) { tell(common_, text); };
+    hooks.settings = [this](Parameters& p) { set_up(p); };
+    hooks.after_iteration = [this](const TrainingState& s) { progress_->show(s); };
+    begin_progress({}, 1, 0.0);
+    GeneralisedFit fit = fit_generalised(a_.training, a_.sparse, d_, a_.kernel, hooks);
+    progress_->clear();
+    interruption_.reset();
+    return fit;
+  }
+
   template <class Model>
   RegressionFit run(Model& model, const RegressionOptions& options, Index starts) {
-    if (!a_.from.empty()) from = start_from(a_.from, model.parameters(), common_);
-    apply_settings(a_.training, model.parameters());
+    set_up(model.parameters());
     if (!a_.checkpoint.empty())
       checkpointing_.problem =
           problem_digest(d_, options, model.parameters()) + a_.sparse.model + a_.sparse.inducing;
@@ -112,11 +144,7 @@ class Session {
                                 state.restarts.run->iterations, state.restarts.start));
       model.resume(std::move(state));
     }
-    const auto kind = a_.training.verbose           ? Progress::Kind::lines
-                      : !common_.quiet && isatty(2) ? Progress::Kind::bar
-                                                    : Progress::Kind::none;
-    progress_.emplace(kind, starts, options.training.gradient_tolerance, a_.training.max_iter,
-                      -model.log_jacobian());
+    begin_progress(options.training, starts, -model.log_jacobian());
     RegressionFit fit = model.fit();
     progress_->clear();
     interruption_.reset();  // from here on Ctrl-C ends the process, as usual
@@ -156,12 +184,44 @@ RegressionFit train(const FitArguments& a, const TrainingData& d, const Common& 
   return session.run(model, options, 1);
 }
 
+// A model of another likelihood than Gaussian regression.
+Outcome run_generalised(const FitArguments& a, const TrainingData& d, const Common& common) {
+  const GeneralisedMethod method = method_of(a.sparse.model, *d.likelihood, d.X.rows());
+  if (method.method != Inference::svgp)
+    require_memory(
+        5.0 * exact_cost(d.Y, false).bytes * static_cast<double>(d.likelihood->latents()),
+        d.X.rows(), fmt::format("{} of {} rows", method.name, d.X.rows()), true);
+  const auto folds = a.training.folds.empty() ? std::vector<Split>() : make_folds(a.training, d);
+  Session session(a, d, common);
+  SavedGeneralised saved{session.run_generalised(), d.inputs};
+  saved.fit.input_names = d.inputs.names();
+  saved.fit.output_name = d.output_names.front();
+  for (const auto& w : saved.fit.summary.warnings) tell(common, "warning: " + w);
+  Outcome out{describe_json(saved), describe_text(saved), 0};
+  if (!a.out.empty()) save_model(a.out, saved);
+  out.object["file"] = a.out.empty() ? json(nullptr) : json(a.out);
+  if (!session.from.is_null()) out.object["from"] = session.from;
+  out.text += a.out.empty() ? "not saved: give --out FILE to keep the model\n"
+                            : fmt::format("saved to {}\n", a.out);
+  out.object["interrupted"] = Interruption::requested();
+  if (Interruption::requested()) {
+    tell(common, "interrupted: " + how_to_go_on(a, false));
+    out.status = 1;
+  } else if (!folds.empty()) {
+    const auto scores = cross_validate_generalised(a.training, a.sparse, d, a.kernel, folds);
+    out.object["cross_validation"] = scores.object;
+    out.text += scores.text;
+  }
+  return out;
+}
+
 Outcome run_fit(const FitArguments& a, const Common& common) {
   check_arguments(a);
   const TrainingArguments& t = a.training;
   static_cast<void>(Kernel(a.kernel));  // a mistake shows before the data are read
   const TrainingData d = streams(a.stream, t, a.sparse, common) ? stream_training(t, common)
                                                                 : read_training(t, common);
+  if (d.likelihood) return run_generalised(a, d, common);
   const auto folds = t.folds.empty() ? std::vector<Split>() : make_folds(t, d);
   const auto approximation =
       approximation_of(a.sparse, d.file ? std::numeric_limits<Index>::max() : d.count());
@@ -220,7 +280,8 @@ void add_fit(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
                 "Leave the training outputs out of the model file");
   sub->footer(
       "Example:\n  covary fit train.csv --target y --kernel 'se(ard) + linear' --out model.cov\n"
-      "  covary fit train.csv --target y --stream --inducing 20 --max-iter 10");
+      "  covary fit train.csv --target y --stream --inducing 20 --max-iter 10\n"
+      "  covary fit train.csv --target label --likelihood bernoulli --model ep --out classes.cov");
   add_common(*sub, verb->common);
   verb->app = sub;
   verb->run = [a](const Common& common) { return run_fit(*a, common); };

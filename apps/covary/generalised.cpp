@@ -81,11 +81,12 @@ GeneralisedMethod method_of(const std::string& model, const Likelihood& likeliho
     out.method = Inference::ep;
     out.power = parse_numbers(model.substr(3, model.size() - 4), "--model " + model).front();
   } else {
-    throw Unsupported(fmt::format(
-        "model '{}' does not take the likelihood {}{}; those that do: laplace, ep, ep(α), vgp, svgp, "
-        "auto",
-        model, likelihood.print(),
-        did_you_mean(model, {"laplace", "ep", "vgp", "svgp", "auto", "ep(0.5)"})));
+    throw Unsupported(
+        fmt::format("model '{}' does not take the likelihood {}{}; those that do: laplace, ep, "
+                    "ep(α), vgp, svgp, "
+                    "auto",
+                    model, likelihood.print(),
+                    did_you_mean(model, {"laplace", "ep", "vgp", "svgp", "auto", "ep(0.5)"})));
   }
   likelihood.require(out.method);
   return out;
@@ -143,6 +144,40 @@ json generalised_scores(const GeneralisedFit& fit, ConstRows X, ConstVector y, C
           {"ece", finite(s.ece)},
           {"classes", fit.classes},
           {"confusion", confusion}};
+}
+
+FoldScores cross_validate_generalised(const TrainingArguments& t, const SparseArguments& a,
+                                      const TrainingData& d, const std::string& kernel,
+                                      const std::vector<Split>& folds) {
+  FoldScores out;
+  const TrainingHooks hooks{[&](Parameters& p) { apply_settings(t, p); }, nullptr, nullptr,
+                            nullptr};
+  Index right = 0;
+  for (const Split& fold : folds) {
+    const TrainingData train = d.rows(fold.train), test = d.rows(fold.test);
+    const GeneralisedFit fit = fit_generalised(t, a, train, kernel, hooks);
+    const Vector density = fit.log_density(test.X, test.Y.col(0), test.aux);
+    Vector decided;
+    if (fit.likelihood.classes() > 0)
+      decided = decided_classes(RowMatrix(fit.predict(test.X).probabilities));
+    for (Index n = 0; n < density.size(); ++n) {
+      if (std::isnan(density(n))) continue;
+      out.nlpd.push_back(-density(n));
+      if (decided.size()) right += decided(n) == test.Y(n, 0);
+    }
+  }
+  const Score nlpd = mean_score(out.nlpd);
+  out.object = {{"folds", folds.size()},
+                {"nlpd", finite(nlpd.mean)},
+                {"nlpd_standard_error", finite(nlpd.error)}};
+  out.text = fmt::format("{} folds: nlpd {:.4f} ± {:.4f}", folds.size(), nlpd.mean, nlpd.error);
+  if (d.likelihood->classes() > 0) {
+    const double rate = static_cast<double>(right) / static_cast<double>(out.nlpd.size());
+    out.object["accuracy"] = rate;
+    out.text += fmt::format(", accuracy {:.4f}", rate);
+  }
+  out.text += "\n";
+  return out;
 }
 
 }  // namespace covary::cli

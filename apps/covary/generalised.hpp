@@ -2,6 +2,7 @@
 
 #include "covary/models/generalised.hpp"
 #include "covary/storage/model_file.hpp"
+#include "cross_validation.hpp"
 #include "progress.hpp"
 #include "sparse_arguments.hpp"
 
@@ -9,8 +10,8 @@ namespace covary::cli {
 
 // A model of any likelihood: what `fit`, `compare` and folds do with one.
 
-// What --model names for such data: "laplace", "ep", "ep(0.5)", "vgp", "svgp" or "sep(α)". "auto" is
-// laplace up to 2000 rows and one latent function, and svgp beyond.
+// What --model names for such data: "laplace", "ep", "ep(0.5)", "vgp", "svgp" or "sep(α)". "auto"
+// is laplace up to 2000 rows and one latent function, and svgp beyond.
 struct GeneralisedMethod {
   std::string name;
   Inference method = Inference::laplace;
@@ -31,11 +32,18 @@ GeneralisedFit fit_generalised(const TrainingArguments& t, const SparseArguments
                                const TrainingData& d, const std::string& kernel,
                                const TrainingHooks& hooks);
 
-json describe_json(const SavedGeneralised& model);
-std::string describe_text(const SavedGeneralised& model);
-
 // accuracy nlpd auc brier ece for classes, else rmse mae smse nlpd; y as the likelihood takes it.
 json generalised_scores(const GeneralisedFit& fit, ConstRows X, ConstVector y, ConstVector aux,
                         double threshold);
+
+// Held-out scores over folds: the means of those above, and nlpd with its standard error.
+struct FoldScores {
+  json object;
+  std::string text;
+  std::vector<double> nlpd;  // of each row with a target
+};
+FoldScores cross_validate_generalised(const TrainingArguments& t, const SparseArguments& a,
+                                      const TrainingData& d, const std::string& kernel,
+                                      const std::vector<Split>& folds);
 
 }  // namespace covary::cli

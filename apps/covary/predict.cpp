@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "covary/data/classification_metrics.hpp"
 #include "covary/data/csv.hpp"
 #include "covary/data/table_blocks.hpp"
 #include "covary/error.hpp"
@@ -21,6 +22,7 @@ struct PredictArguments {
 struct Columns {
   std::vector<std::string> names;
   std::vector<Vector> values;
+  std::vector<std::string> classes;  // a cell a row, or none
   void add(std::string name, const Vector& v) {
     names.push_back(std::move(name));
     values.push_back(v);
@@ -32,7 +34,7 @@ struct Columns {
   }
 };
 
-Columns predict_block(const PredictArguments& a, const SavedModel& m, ConstRows X) {
+Columns predict_block(const PredictArguments& a, const SavedModel& m, ConstRows X, const Vector&) {
   Columns out;
   const Prediction p = m.fit.predict(X);
   const Index P = p.mean.cols();
@@ -65,6 +67,36 @@ Columns predict_block(const PredictArguments& a, const SavedModel& m, ConstRows 
   return out;
 }
 
+std::string class_name(const GeneralisedFit& fit, Index label) {
+  return fit.classes.empty() ? fmt::format("{}", label)
+                             : fit.classes[static_cast<std::size_t>(label)];
+}
+
+// class, p_<class> for classes; else mean and variance of y. Then the latent functions.
+Columns predict_block(const PredictArguments& a, const SavedGeneralised& m, ConstRows X,
+                      const Vector& aux) {
+  if (a.components || a.gradients)
+    throw Unsupported("--components and --gradients are for Gaussian regression");
+  const GeneralisedPrediction p = m.fit.predict(X, aux);
+  Columns out;
+  if (p.probabilities.size()) {
+    const Vector decided = decided_classes(RowMatrix(p.probabilities), a.data.threshold);
+    for (const double label : decided)
+      out.classes.push_back(class_name(m.fit, static_cast<Index>(label)));
+    for (Index k = 0; k < p.probabilities.cols(); ++k)
+      out.add("p_" + class_name(m.fit, k), p.probabilities.col(k));
+  } else {
+    out.add("mean", p.mean);
+    out.add("variance", p.variance);
+  }
+  for (Index l = 0; l < p.f.mean.cols(); ++l) {
+    const std::string suffix = p.f.mean.cols() == 1 ? "" : fmt::format("_{}", l);
+    out.add("mean_f" + suffix, p.f.mean.col(l));
+    out.add("variance_f" + suffix, p.f.variance.col(l));
+  }
+  return out;
+}
+
 std::vector<std::string> component_names(const SavedModel& m) {
   std::vector<std::string> out;
   const auto& p = m.fit.posterior;
@@ -72,9 +104,18 @@ std::vector<std::string> component_names(const SavedModel& m) {
   return out;
 }
 
-Outcome run_predict(const PredictArguments& a, const Common& common) {
-  const SavedModel m = load_model(a.data.model);
-  TableBlocks blocks(a.data.data, table_options(a.data, m));
+void tell_components(const PredictArguments& a, const SavedModel& m, const Common& common,
+                     Outcome& out) {
+  if (!a.components) return;
+  const auto names = component_names(m);
+  out.object["components"] = names;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    tell(common, fmt::format("component {}: {}", i, names[i]));
+}
+
+template <class Saved>
+Outcome run_with(const Saved& m, const PredictArguments& a, const Common& common) {
+  TableBlocks blocks(a.data.data, table_options(a.data, m.inputs));
   const bool in_object = a.data.out.empty() && common.as_json;
   Outcome out;
   std::unique_ptr<CsvSink> sink;
@@ -84,17 +125,22 @@ Outcome run_predict(const PredictArguments& a, const Common& common) {
       for (const auto& note : table->notes) tell(common, note);
     try {
       const RowMatrix X = m.inputs.apply(*table);
+      const Vector aux = exposure_of(a.data, *table);
       for (Index first = 0; first < X.rows(); first += block) {
         const Index size = std::min(block, X.rows() - first);
-        const Columns columns = predict_block(a, m, X.middleRows(first, size));
+        const Columns columns = predict_block(a, m, X.middleRows(first, size),
+                                              aux.size() ? Vector(aux.segment(first, size)) : aux);
         if (in_object) {
+          for (const auto& label : columns.classes) out.object["class"].push_back(label);
           for (std::size_t j = 0; j < columns.names.size(); ++j)
             for (const double v : columns.values[j])
               out.object[columns.names[j]].push_back(finite(v));
         } else {
           if (!sink) sink = std::make_unique<CsvSink>(a.data.out);
-          sink->write(
-              format_csv(rows == 0 ? columns.names : std::vector<std::string>(), columns.joined()));
+          std::vector<std::string> names;
+          if (rows == 0) names = columns.names;
+          if (rows == 0 && !columns.classes.empty()) names.insert(names.begin(), "class");
+          sink->write(format_csv(names, columns.joined(), columns.classes));
         }
         rows += size;
       }
@@ -107,15 +153,17 @@ Outcome run_predict(const PredictArguments& a, const Common& common) {
   if (sink) sink->commit();
   out.object["n"] = rows;
   out.object["file"] = a.data.out.empty() ? json(nullptr) : json(a.data.out);
-  if (a.components) {
-    const auto names = component_names(m);
-    out.object["components"] = names;
-    for (std::size_t i = 0; i < names.size(); ++i)
-      tell(common, fmt::format("component {}: {}", i, names[i]));
-  }
+  if constexpr (std::is_same_v<Saved, SavedModel>) tell_components(a, m, common, out);
   if (!a.data.out.empty())
     out.text = fmt::format("{} predictions written to {}\n", rows, a.data.out);
   return out;
+}
+
+Outcome run_predict(const PredictArguments& a, const Common& common) {
+  if (!(a.data.threshold > 0.0 && a.data.threshold < 1.0))
+    throw InputError(fmt::format("--threshold must lie between 0 and 1, got {}", a.data.threshold));
+  return std::visit([&](const auto& m) { return run_with(m, a, common); },
+                    load_any_model(a.data.model));
 }
 
 }  // namespace
@@ -128,6 +176,10 @@ void add_predict(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
   sub->add_flag("--components", a->components, "Also mean_<i>, variance_<i> of each kernel term");
   sub->add_flag("--gradients", a->gradients, "Also dmean_<input>, dvariance_<input>, of f");
   sub->add_option("--out", a->data.out, "CSV to write (default: standard output)");
+  sub->add_option("--exposure", a->data.exposure, "Column of exposures or trials, as in fit");
+  sub->add_option("--threshold", a->data.threshold,
+                  "Of two classes: the second from this probability on")
+      ->capture_default_str();
   sub->footer("Example:\n  covary predict model.cov new.csv --out predictions.csv");
   add_common(*sub, verb->common);
   verb->app = sub;

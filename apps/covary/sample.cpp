@@ -11,7 +11,7 @@ Outcome run_sample(const DataArguments& a, Index draws, std::uint64_t seed, cons
   if (draws < 1) throw InputError(fmt::format("-n must be at least 1, got {}", draws));
   check_folder(a.out);
   const SavedModel m = load_model(a.model);
-  const RowMatrix X = m.inputs.apply(read_table(a.data, table_options(a, m)));
+  const RowMatrix X = m.inputs.apply(read_table(a.data, table_options(a, m.inputs)));
   const double n = static_cast<double>(X.rows());
   // The covariance of the rows and its factor.
   require_memory(16.0 * n * n, X.rows(), fmt::format("a joint draw at {} rows", X.rows()));

@@ -14,9 +14,10 @@ void add_training_options(CLI::App& sub, TrainingArguments& a) {
   sub.add_option("TRAIN", a.train, "CSV, TSV, NPY or IDX file, gzip too")->required();
   list("--target", a.target, "Output column(s): name, number from 0, or range a:b")->required();
   list("--inputs", a.inputs, "Input columns (default: all others)");
-  sub.add_option("--likelihood", a.likelihood,
-                 "gaussian, bernoulli, softmax, poisson, student_t, … (docs/likelihoods.md); auto: by "
-                 "the target")
+  sub.add_option(
+         "--likelihood", a.likelihood,
+         "gaussian, bernoulli, softmax, poisson, student_t, … (docs/likelihoods.md); auto: by "
+         "the target")
       ->capture_default_str();
   sub.add_option("--mean", a.mean, "zero, constant, linear or poly(k)")->capture_default_str();
   list("--set", a.set, "PATH=VALUE[,VALUE…]: a start, or the value with --fix or --max-iter 0");

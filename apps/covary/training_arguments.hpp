@@ -20,6 +20,8 @@ struct TrainingArguments {
   std::uint64_t seed = 0;
 };
 void add_training_options(CLI::App& sub, TrainingArguments& a);
+// Throws unless --likelihood is an expression, auto, or one whose classes are counted in the data.
+void check_likelihood(const std::string& expression);
 
 // Which columns of the training table play which part.
 struct Roles {
@@ -34,8 +36,8 @@ void tell_left_out(Index kept, Index all, const std::string& policy, const Commo
 struct TrainingData {
   RowMatrix X, Y;
   Vector noise;  // of the rows, or empty
-  // Of a model of another likelihood than Gaussian regression: the likelihood itself, the classes of
-  // the target, the column beside it and the weights of the rows.
+  // Of a model of another likelihood than Gaussian regression: the likelihood itself, the classes
+  // of the target, the column beside it and the weights of the rows.
   std::optional<Likelihood> likelihood = {};
   Labels labels = {};
   Vector aux = {}, weights = {};

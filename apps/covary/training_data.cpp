@@ -24,7 +24,16 @@ std::vector<std::string> labels(const Table& table, Index column) {
   return out;
 }
 
+// Likelihoods whose number of classes may be left to the data.
+bool is_counted(const std::string& expression) {
+  return expression == "softmax" || expression == "robust_max" || expression == "ordinal";
+}
+
 }  // namespace
+
+void check_likelihood(const std::string& expression) {
+  if (expression != "auto" && !is_counted(expression)) static_cast<void>(Likelihood(expression));
+}
 
 Roles roles(const Table& table, const TrainingArguments& a) {
   Roles r;
@@ -76,12 +85,12 @@ void tell_left_out(Index kept, Index all, const std::string& policy, const Commo
 
 namespace {
 
-// Gaussian regression, unless the target or the call says otherwise. Targets that are classes become
-// their numbers.
+// Gaussian regression, unless the target or the call says otherwise. Targets that are classes
+// become their numbers.
 void read_targets(const Table& table, const Roles& r, const TrainingArguments& a, TrainingData& d,
                   const Common& common) {
-  const bool text = std::any_of(r.targets.begin(), r.targets.end(),
-                                [&](Index j) { return table.is_text(j); });
+  const bool text =
+      std::any_of(r.targets.begin(), r.targets.end(), [&](Index j) { return table.is_text(j); });
   std::string expression = a.likelihood;
   if (expression == "gaussian" || (expression == "auto" && !text)) {
     if (!r.exposure.empty())
@@ -91,14 +100,13 @@ void read_targets(const Table& table, const Roles& r, const TrainingArguments& a
     return;
   }
   if (r.targets.size() != 1)
-    throw InputError(fmt::format(
-        "{} targets were given; a model of likelihood {} takes one", r.targets.size(),
-        expression == "auto" ? "bernoulli or softmax" : expression));
+    throw InputError(fmt::format("{} targets were given; a model of likelihood {} takes one",
+                                 r.targets.size(),
+                                 expression == "auto" ? "bernoulli or softmax" : expression));
   const Index target = r.targets.front();
   const std::string& name = table.names[static_cast<std::size_t>(target)];
-  const bool counted = expression == "softmax" || expression == "robust_max" || expression == "ordinal";
-  const bool classes =
-      expression == "auto" || counted || Likelihood(expression).classes() > 0;
+  const bool counted = is_counted(expression);
+  const bool classes = expression == "auto" || counted || Likelihood(expression).classes() > 0;
   if (classes) {
     d.labels = Labels::from(table, target);
     const Index K = d.labels.classes();
@@ -112,10 +120,10 @@ void read_targets(const Table& table, const Roles& r, const TrainingArguments& a
     }
     d.likelihood = Likelihood(expression);
     if (d.likelihood->classes() != K)
-      throw InputError(fmt::format(
-          "target '{}' has {} classes ({}), {} has {}; use {}", name, K,
-          fmt::join(d.labels.names, ", "), d.likelihood->print(), d.likelihood->classes(),
-          K == 2 ? "--likelihood bernoulli" : "--likelihood softmax"));
+      throw InputError(fmt::format("target '{}' has {} classes ({}), {} has {}; use {}", name, K,
+                                   fmt::join(d.labels.names, ", "), d.likelihood->print(),
+                                   d.likelihood->classes(),
+                                   K == 2 ? "--likelihood bernoulli" : "--likelihood softmax"));
     d.Y = d.labels.encode(table, target);
   } else {
     d.likelihood = Likelihood(expression);

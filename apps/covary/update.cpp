@@ -21,7 +21,7 @@ Outcome run_update(const UpdateArguments& a, const Common& common) {
     throw InputError("give either --out FILE for the new model or --in-place to replace the old");
   check_folder(a.data.out);
   SavedModel m = load_model(a.data.model);
-  const Table table = read_table(a.data.data, table_options(a.data, m));
+  const Table table = read_table(a.data.data, table_options(a.data, m.inputs));
   const bool exact = m.fit.posterior.is_exact();
   const bool noisy =
       exact ? m.fit.posterior.exact().parts().point_noise.size() > 0 : !a.noise.empty();

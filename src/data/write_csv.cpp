@@ -11,7 +11,7 @@
 namespace covary {
 namespace {
 
-void append_name(std::string& out, const std::string& name) {
+void append_text(std::string& out, const std::string& name) {
   if (name.find_first_of(",\"\n\r") == std::string::npos) {
     out += name;
     return;
@@ -36,16 +36,18 @@ void append_number(std::string& out, double value) {
 
 }  // namespace
 
-std::string format_csv(const std::vector<std::string>& names, ConstRows values) {
+std::string format_csv(const std::vector<std::string>& names, ConstRows values,
+                       const std::vector<std::string>& text) {
   std::string out;
   for (std::size_t j = 0; j < names.size(); ++j) {
     if (j > 0) out += ',';
-    append_name(out, names[j]);
+    append_text(out, names[j]);
   }
   if (!names.empty()) out += '\n';
   for (Index i = 0; i < values.rows(); ++i) {
+    if (!text.empty()) append_text(out, text[static_cast<std::size_t>(i)]);
     for (Index j = 0; j < values.cols(); ++j) {
-      if (j > 0) out += ',';
+      if (j > 0 || !text.empty()) out += ',';
       append_number(out, values(i, j));
     }
     out += '\n';

@@ -185,6 +185,7 @@ GeneralisedFit Generalised::fit() {
                      summary.value,
                      parameters_.log_prior(values)};
   out.classes = options_.classes;
+  out.rows = (model_.y.array() == model_.y.array()).count();
   summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   out.summary = std::move(summary);
   return out;

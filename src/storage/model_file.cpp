@@ -74,7 +74,7 @@ SavedGeneralised generalised_from(const Container& c, const json& j) {
        summary_from(j.at("summary")), number_or_nan(j.at("value")),
        number_or_nan(j.at("log_prior")), j.at("classes").get<std::vector<std::string>>(),
        j.at("input_names").get<std::vector<std::string>>(), j.at("output_name").get<std::string>(),
-       diagnostics_from(j.at("diagnostics"))},
+       j.at("rows").get<Index>(), diagnostics_from(j.at("diagnostics"))},
       columns_from(j.at("input_columns"))};
   check_names(c, out.inputs, D);
   const auto classes = static_cast<Index>(out.fit.classes.size());
@@ -113,6 +113,7 @@ Container container_of(const SavedGeneralised& model) {
             {"input_columns", to_json(model.inputs)},
             {"input_names", fit.input_names},
             {"output_name", fit.output_name},
+            {"rows", fit.rows},
             {"diagnostics", to_json(fit.diagnostics)}});
   c.metadata = j.dump();
   return c;

@@ -15,8 +15,10 @@ namespace covary {
 Table parse_csv(std::string_view text, const std::string& name, const TableOptions& options = {});
 
 // Comma-separated text, with a header unless `names` is empty; every double in the fewest digits
-// that read back to the same bits, a missing value as nan.
-std::string format_csv(const std::vector<std::string>& names, ConstRows values);
+// that read back to the same bits, a missing value as nan. `text`, one cell a row or none, is a
+// column of its own before the others.
+std::string format_csv(const std::vector<std::string>& names, ConstRows values,
+                       const std::vector<std::string>& text = {});
 void write_csv(const std::string& path, const std::vector<std::string>& names, ConstRows values);
 
 }  // namespace covary

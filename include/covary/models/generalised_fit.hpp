@@ -30,6 +30,7 @@ struct GeneralisedFit {
   std::vector<std::string> classes = {};  // the names of labels 0, 1, …, or none
   std::vector<std::string> input_names = {};
   std::string output_name = {};
+  Index rows = 0;  // with a target, of the data
   std::vector<std::pair<std::string, double>> diagnostics = {};
 
   // X and y in the units of the data; aux is the column beside y (exposure, trials, noise), or
