@@ -9,6 +9,67 @@
 #include "covary/linalg/blas.hpp"
 
 namespace covary {
+namespace {
+
+// Anderson's acceleration of the means (1965; Walker & Ni 2011). Functions that matter together, as
+// those of softmax, step as if each were alone, which makes what they have in common slow: the last
+// steps tell how slow.
+class Acceleration {
+ public:
+  // `from` and the whole step there; false while there is nothing to learn from. `to` is where the
+  // past says that steps would end.
+  bool extrapolate(const WhitenedGaussian& from, const Matrix& step, Matrix& to) {
+    if (last_m_.size()) {
+      moves_.push_back(from.m - last_m_);
+      changes_.push_back(step - last_step_);
+      if (moves_.size() > most) {
+        moves_.erase(moves_.begin());
+        changes_.erase(changes_.begin());
+      }
+    }
+    last_m_ = from.m;
+    last_step_ = step;
+    const auto k = static_cast<Index>(moves_.size());
+    if (k < 2) return false;
+    // min |step − Σ θ_j·change_j| in the units of q
+    Matrix F(step.size(), k);
+    for (Index j = 0; j < k; ++j) F.col(j) = whitened(from, changes_[static_cast<std::size_t>(j)]);
+    const Vector f = whitened(from, step);
+    Matrix normal = product(F, F, Op::transpose);
+    normal.diagonal() *= 1.0 + 1e-10;
+    Matrix theta = multiply(F, f, Op::transpose);
+    try {
+      theta = cholesky(std::move(normal), "the steps of q").solve(theta);
+    } catch (const NumericalError&) {
+      return false;
+    }
+    to = from.m + step;
+    for (Index j = 0; j < k; ++j) {
+      const auto i = static_cast<std::size_t>(j);
+      to -= theta(j) * (moves_[i] + changes_[i]);
+    }
+    return to.allFinite();
+  }
+  void forget() {
+    moves_.clear();
+    changes_.clear();
+    last_m_.resize(0, 0);
+  }
+
+ private:
+  static constexpr std::size_t most = 10;
+
+  static Vector whitened(const WhitenedGaussian& q, Matrix x) {
+    for (Index f = 0; f < x.cols(); ++f) solve_lower(q.Ls[static_cast<std::size_t>(f)], x.col(f));
+    return Eigen::Map<const Vector>(x.data(), x.size());
+  }
+
+  std::vector<Matrix> moves_, changes_;
+  Matrix last_m_, last_step_;
+};
+
+}  // namespace
+
 CovarianceForm::CovarianceForm(Kind k, Index rows) : kind(k), block(rows) {
   if ((kind == Kind::blocks) != (block > 0))
     throw InputError(
@@ -146,29 +207,48 @@ QOptimum maximise_q(const UncollapsedProblem& problem, UncollapsedValues& values
   }
   out.distance = q.distance(now.g, now.H);
   double gamma = 1.0;
+  Acceleration acceleration;
+  const bool together = values.q.m.cols() > 1;
   while (out.distance > options.tolerance && out.iterations < options.max_iterations) {
     // Large terms cancel in the bound: a fall within `noise` is none if q comes nearer.
     const double scale = 1.0 + std::abs(out.at.value), rounding = 1e-13 * scale,
                  noise = 1e-10 * scale;
+    const auto accept = [&](NaturalGaussian& trial) {
+      UncollapsedGradient there;
+      there.of_parameters = there.of_factors = false;
+      UncollapsedEvaluation e = evaluate(trial.q(), there);
+      const double gain = e.value - out.at.value;
+      const double distance = std::isfinite(gain) ? trial.distance(there.g, there.H) : std::nan("");
+      if (!std::isfinite(distance) ||
+          !(gain > rounding || (gain >= -noise && distance < out.distance)))
+        return false;
+      q = std::move(trial);
+      now = std::move(there);
+      out.at = std::move(e);
+      out.distance = distance;
+      return true;
+    };
     bool better = false;
+    if (together && gamma == 1.0) {
+      NaturalGaussian trial = q;
+      Matrix to;
+      if (trial.step(now.g, now.H, 1.0) == 0 &&
+          acceleration.extrapolate(q.q(), trial.q().m - q.q().m, to)) {
+        trial.set_mean(to);
+        better = accept(trial);
+        if (!better) acceleration.forget();
+      }
+    }
     for (Index halving = 0; halving < 40 && !better; ++halving) {
       NaturalGaussian trial = q;
       const Index own = trial.step(now.g, now.H, gamma);
       if (own < 0) break;
       out.halvings += own;
       gamma = std::ldexp(gamma, -static_cast<int>(own));
-      UncollapsedGradient there;
-      there.of_parameters = there.of_factors = false;
-      UncollapsedEvaluation e = evaluate(trial.q(), there);
-      const double gain = e.value - out.at.value;
-      const double distance = std::isfinite(gain) ? trial.distance(there.g, there.H) : NAN;
-      better = std::isfinite(distance) &&
-               (gain > rounding || (gain >= -noise && distance < out.distance));
+      better = accept(trial);
       if (better) {
-        q = std::move(trial);
-        now = std::move(there);
-        out.at = std::move(e);
-        out.distance = distance;
+        if (gamma < 1.0) acceleration.forget();
+        gamma = std::min(1.0, 1.5 * gamma);
       } else {
         gamma *= 0.5;
         ++out.halvings;
@@ -176,7 +256,6 @@ QOptimum maximise_q(const UncollapsedProblem& problem, UncollapsedValues& values
     }
     if (!better) break;
     ++out.iterations;
-    gamma = std::min(1.0, 1.5 * gamma);
   }
   out.converged = out.distance <= options.tolerance;
   values.q = q.q();

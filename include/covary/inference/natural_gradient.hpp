@@ -45,6 +45,8 @@ class NaturalGaussian {
   // result is −1.
   Index step(const Matrix& g, const std::vector<Matrix>& H, double gamma);
 
+  void set_mean(const Matrix& m) { q_.m = m; }
+
   // How far a whole step would take q, in its own units: (2·KL)^½ to second order. Zero where the
   // bound is stationary in q.
   double distance(const Matrix& g, const std::vector<Matrix>& H) const;
