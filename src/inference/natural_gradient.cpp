@@ -11,61 +11,88 @@
 namespace covary {
 namespace {
 
-// Anderson's acceleration of the means (1965; Walker & Ni 2011). Functions that matter together, as
-// those of softmax, step as if each were alone, which makes what they have in common slow: the last
-// steps tell how slow.
+// Anderson's acceleration of the steps (1965; Walker & Ni 2011). Functions that matter together, as
+// those of softmax, step as if each were alone, which makes what they have in common slow; the
+// labels of a function with a large variance make it slow too. The last steps tell how slow.
 class Acceleration {
  public:
-  // `from` and the whole step there; false while there is nothing to learn from. `to` is where the
-  // past says that steps would end.
-  bool extrapolate(const WhitenedGaussian& from, const Matrix& step, Matrix& to) {
-    if (last_m_.size()) {
-      moves_.push_back(from.m - last_m_);
+  // `from` and where a whole step leads; false while there is nothing to learn from. `to` becomes
+  // where the past says that such steps would end.
+  bool extrapolate(const NaturalGaussian& from, const NaturalGaussian& there, NaturalGaussian& to) {
+    const Vector x = flat(from), step = flat(there) - x;
+    if (last_.size()) {
+      moves_.push_back(x - last_);
       changes_.push_back(step - last_step_);
       if (moves_.size() > most) {
         moves_.erase(moves_.begin());
         changes_.erase(changes_.begin());
       }
     }
-    last_m_ = from.m;
+    last_ = x;
     last_step_ = step;
     const auto k = static_cast<Index>(moves_.size());
     if (k < 2) return false;
     // min |step − Σ θ_j·change_j| in the units of q
-    Matrix F(step.size(), k);
-    for (Index j = 0; j < k; ++j) F.col(j) = whitened(from, changes_[static_cast<std::size_t>(j)]);
-    const Vector f = whitened(from, step);
+    Matrix F(x.size(), k);
+    for (Index j = 0; j < k; ++j) F.col(j) = in_units(from, changes_[static_cast<std::size_t>(j)]);
     Matrix normal = product(F, F, Op::transpose);
     normal.diagonal() *= 1.0 + 1e-10;
-    Matrix theta = multiply(F, f, Op::transpose);
+    Matrix theta = multiply(F, in_units(from, step), Op::transpose);
     try {
       theta = cholesky(std::move(normal), "the steps of q").solve(theta);
     } catch (const NumericalError&) {
       return false;
     }
-    to = from.m + step;
+    Vector end = x + step;
     for (Index j = 0; j < k; ++j) {
       const auto i = static_cast<std::size_t>(j);
-      to -= theta(j) * (moves_[i] + changes_[i]);
+      end -= theta(j) * (moves_[i] + changes_[i]);
     }
-    return to.allFinite();
+    return end.allFinite() && set(to, end);
   }
   void forget() {
     moves_.clear();
     changes_.clear();
-    last_m_.resize(0, 0);
+    last_.resize(0);
   }
 
  private:
   static constexpr std::size_t most = 10;
 
-  static Vector whitened(const WhitenedGaussian& q, Matrix x) {
-    for (Index f = 0; f < x.cols(); ++f) solve_lower(q.Ls[static_cast<std::size_t>(f)], x.col(f));
-    return Eigen::Map<const Vector>(x.data(), x.size());
+  // The means, then the precisions.
+  static Vector flat(const NaturalGaussian& q) {
+    const Index M = q.size(), F = q.q().m.cols();
+    Vector out(M * F + M * M * F);
+    out.head(M * F) = Eigen::Map<const Vector>(q.q().m.data(), M * F);
+    for (Index f = 0; f < F; ++f)
+      out.segment(M * F + M * M * f, M * M) =
+          Eigen::Map<const Vector>(q.precision()[static_cast<std::size_t>(f)].data(), M * M);
+    return out;
+  }
+  static bool set(NaturalGaussian& q, const Vector& x) {
+    const Index M = q.size(), F = q.q().m.cols();
+    std::vector<Matrix> precision;
+    for (Index f = 0; f < F; ++f)
+      precision.emplace_back(Eigen::Map<const Matrix>(x.data() + M * F + M * M * f, M, M));
+    return q.set(Eigen::Map<const Matrix>(x.data(), M, F), std::move(precision));
+  }
+  // Ls⁻¹Δm and LsᵀΔΛLs/√2, whose squares are 2·KL to second order.
+  static Vector in_units(const NaturalGaussian& q, Vector x) {
+    const Index M = q.size(), F = q.q().m.cols();
+    for (Index f = 0; f < F; ++f) {
+      const Matrix& Ls = q.q().Ls[static_cast<std::size_t>(f)];
+      solve_lower(Ls, Eigen::Map<Matrix>(x.data() + M * f, M, 1));
+      Eigen::Map<Matrix> D(x.data() + M * F + M * M * f, M, M);
+      multiply_lower(Ls, D, Op::transpose);
+      D.transposeInPlace();
+      multiply_lower(Ls, D, Op::transpose);
+      D *= std::sqrt(0.5);
+    }
+    return x;
   }
 
-  std::vector<Matrix> moves_, changes_;
-  Matrix last_m_, last_step_;
+  std::vector<Vector> moves_, changes_;
+  Vector last_, last_step_;
 };
 
 }  // namespace
@@ -127,6 +154,20 @@ NaturalGaussian::NaturalGaussian(const WhitenedGaussian& q, CovarianceForm form)
     }
     precision_.push_back(Cholesky{Ls}.inverse());
   }
+}
+
+bool NaturalGaussian::set(const Matrix& m, std::vector<Matrix> precision) {
+  WhitenedGaussian next{m, std::vector<Matrix>(q_.Ls.size())};
+  for (std::size_t f = 0; f < q_.Ls.size(); ++f) {
+    if (!factor_of_inverse(precision[f], next.Ls[f])) return false;
+    if (form_.kind == CovarianceForm::Kind::full) continue;
+    Matrix masked = precision[f];
+    form_.mask(masked);
+    if (!factor_of_inverse(masked, next.Ls[f])) return false;
+  }
+  q_ = std::move(next);
+  precision_ = std::move(precision);
+  return true;
 }
 
 Index NaturalGaussian::step(const Matrix& g, const std::vector<Matrix>& H, double gamma) {
@@ -208,7 +249,6 @@ QOptimum maximise_q(const UncollapsedProblem& problem, UncollapsedValues& values
   out.distance = q.distance(now.g, now.H);
   double gamma = 1.0;
   Acceleration acceleration;
-  const bool together = values.q.m.cols() > 1;
   while (out.distance > options.tolerance && out.iterations < options.max_iterations) {
     // Large terms cancel in the bound: a fall within `noise` is none if q comes nearer.
     const double scale = 1.0 + std::abs(out.at.value), rounding = 1e-13 * scale,
@@ -229,12 +269,9 @@ QOptimum maximise_q(const UncollapsedProblem& problem, UncollapsedValues& values
       return true;
     };
     bool better = false;
-    if (together && gamma == 1.0) {
-      NaturalGaussian trial = q;
-      Matrix to;
-      if (trial.step(now.g, now.H, 1.0) == 0 &&
-          acceleration.extrapolate(q.q(), trial.q().m - q.q().m, to)) {
-        trial.set_mean(to);
+    if (gamma == 1.0) {
+      NaturalGaussian there = q, trial = q;
+      if (there.step(now.g, now.H, 1.0) == 0 && acceleration.extrapolate(q, there, trial)) {
         better = accept(trial);
         if (!better) acceleration.forget();
       }
