@@ -9,6 +9,94 @@
 #include "covary/linalg/blas.hpp"
 
 namespace covary {
+namespace {
+
+// Anderson's acceleration of the steps (1965; Walker & Ni 2011). Functions that matter together, as
+// those of softmax, step as if each were alone, which makes what they have in common slow; the
+// labels of a function with a large variance make it slow too. The last steps tell how slow.
+class Acceleration {
+ public:
+  // `from` and where a whole step leads; false while there is nothing to learn from. `to` becomes
+  // where the past says that such steps would end.
+  bool extrapolate(const NaturalGaussian& from, const NaturalGaussian& there, NaturalGaussian& to) {
+    const Vector x = flat(from), step = flat(there) - x;
+    if (last_.size()) {
+      moves_.push_back(x - last_);
+      changes_.push_back(step - last_step_);
+      if (moves_.size() > most) {
+        moves_.erase(moves_.begin());
+        changes_.erase(changes_.begin());
+      }
+    }
+    last_ = x;
+    last_step_ = step;
+    const auto k = static_cast<Index>(moves_.size());
+    if (k < 2) return false;
+    // min |step − Σ θ_j·change_j| in the units of q
+    Matrix F(x.size(), k);
+    for (Index j = 0; j < k; ++j) F.col(j) = in_units(from, changes_[static_cast<std::size_t>(j)]);
+    Matrix normal = product(F, F, Op::transpose);
+    normal.diagonal() *= 1.0 + 1e-10;
+    Matrix theta = multiply(F, in_units(from, step), Op::transpose);
+    try {
+      theta = cholesky(std::move(normal), "the steps of q").solve(theta);
+    } catch (const NumericalError&) {
+      return false;
+    }
+    Vector end = x + step;
+    for (Index j = 0; j < k; ++j) {
+      const auto i = static_cast<std::size_t>(j);
+      end -= theta(j) * (moves_[i] + changes_[i]);
+    }
+    return end.allFinite() && set(to, end);
+  }
+  void forget() {
+    moves_.clear();
+    changes_.clear();
+    last_.resize(0);
+  }
+
+ private:
+  static constexpr std::size_t most = 10;
+
+  // The means, then the precisions.
+  static Vector flat(const NaturalGaussian& q) {
+    const Index M = q.size(), F = q.q().m.cols();
+    Vector out(M * F + M * M * F);
+    out.head(M * F) = Eigen::Map<const Vector>(q.q().m.data(), M * F);
+    for (Index f = 0; f < F; ++f)
+      out.segment(M * F + M * M * f, M * M) =
+          Eigen::Map<const Vector>(q.precision()[static_cast<std::size_t>(f)].data(), M * M);
+    return out;
+  }
+  static bool set(NaturalGaussian& q, const Vector& x) {
+    const Index M = q.size(), F = q.q().m.cols();
+    std::vector<Matrix> precision;
+    for (Index f = 0; f < F; ++f)
+      precision.emplace_back(Eigen::Map<const Matrix>(x.data() + M * F + M * M * f, M, M));
+    return q.set(Eigen::Map<const Matrix>(x.data(), M, F), std::move(precision));
+  }
+  // Ls⁻¹Δm and LsᵀΔΛLs/√2, whose squares are 2·KL to second order.
+  static Vector in_units(const NaturalGaussian& q, Vector x) {
+    const Index M = q.size(), F = q.q().m.cols();
+    for (Index f = 0; f < F; ++f) {
+      const Matrix& Ls = q.q().Ls[static_cast<std::size_t>(f)];
+      solve_lower(Ls, Eigen::Map<Matrix>(x.data() + M * f, M, 1));
+      Eigen::Map<Matrix> D(x.data() + M * F + M * M * f, M, M);
+      multiply_lower(Ls, D, Op::transpose);
+      D.transposeInPlace();
+      multiply_lower(Ls, D, Op::transpose);
+      D *= std::sqrt(0.5);
+    }
+    return x;
+  }
+
+  std::vector<Vector> moves_, changes_;
+  Vector last_, last_step_;
+};
+
+}  // namespace
+
 CovarianceForm::CovarianceForm(Kind k, Index rows) : kind(k), block(rows) {
   if ((kind == Kind::blocks) != (block > 0))
     throw InputError(
@@ -66,6 +154,20 @@ NaturalGaussian::NaturalGaussian(const WhitenedGaussian& q, CovarianceForm form)
     }
     precision_.push_back(Cholesky{Ls}.inverse());
   }
+}
+
+bool NaturalGaussian::set(const Matrix& m, std::vector<Matrix> precision) {
+  WhitenedGaussian next{m, std::vector<Matrix>(q_.Ls.size())};
+  for (std::size_t f = 0; f < q_.Ls.size(); ++f) {
+    if (!factor_of_inverse(precision[f], next.Ls[f])) return false;
+    if (form_.kind == CovarianceForm::Kind::full) continue;
+    Matrix masked = precision[f];
+    form_.mask(masked);
+    if (!factor_of_inverse(masked, next.Ls[f])) return false;
+  }
+  q_ = std::move(next);
+  precision_ = std::move(precision);
+  return true;
 }
 
 Index NaturalGaussian::step(const Matrix& g, const std::vector<Matrix>& H, double gamma) {
@@ -146,29 +248,44 @@ QOptimum maximise_q(const UncollapsedProblem& problem, UncollapsedValues& values
   }
   out.distance = q.distance(now.g, now.H);
   double gamma = 1.0;
+  Acceleration acceleration;
   while (out.distance > options.tolerance && out.iterations < options.max_iterations) {
     // Large terms cancel in the bound: a fall within `noise` is none if q comes nearer.
     const double scale = 1.0 + std::abs(out.at.value), rounding = 1e-13 * scale,
                  noise = 1e-10 * scale;
+    const auto accept = [&](NaturalGaussian& trial) {
+      UncollapsedGradient there;
+      there.of_parameters = there.of_factors = false;
+      UncollapsedEvaluation e = evaluate(trial.q(), there);
+      const double gain = e.value - out.at.value;
+      const double distance = std::isfinite(gain) ? trial.distance(there.g, there.H) : std::nan("");
+      if (!std::isfinite(distance) ||
+          !(gain > rounding || (gain >= -noise && distance < out.distance)))
+        return false;
+      q = std::move(trial);
+      now = std::move(there);
+      out.at = std::move(e);
+      out.distance = distance;
+      return true;
+    };
     bool better = false;
+    if (gamma == 1.0) {
+      NaturalGaussian there = q, trial = q;
+      if (there.step(now.g, now.H, 1.0) == 0 && acceleration.extrapolate(q, there, trial)) {
+        better = accept(trial);
+        if (!better) acceleration.forget();
+      }
+    }
     for (Index halving = 0; halving < 40 && !better; ++halving) {
       NaturalGaussian trial = q;
       const Index own = trial.step(now.g, now.H, gamma);
       if (own < 0) break;
       out.halvings += own;
       gamma = std::ldexp(gamma, -static_cast<int>(own));
-      UncollapsedGradient there;
-      there.of_parameters = there.of_factors = false;
-      UncollapsedEvaluation e = evaluate(trial.q(), there);
-      const double gain = e.value - out.at.value;
-      const double distance = std::isfinite(gain) ? trial.distance(there.g, there.H) : NAN;
-      better = std::isfinite(distance) &&
-               (gain > rounding || (gain >= -noise && distance < out.distance));
+      better = accept(trial);
       if (better) {
-        q = std::move(trial);
-        now = std::move(there);
-        out.at = std::move(e);
-        out.distance = distance;
+        if (gamma < 1.0) acceleration.forget();
+        gamma = std::min(1.0, 1.5 * gamma);
       } else {
         gamma *= 0.5;
         ++out.halvings;
@@ -176,7 +293,6 @@ QOptimum maximise_q(const UncollapsedProblem& problem, UncollapsedValues& values
     }
     if (!better) break;
     ++out.iterations;
-    gamma = std::min(1.0, 1.5 * gamma);
   }
   out.converged = out.distance <= options.tolerance;
   values.q = q.q();

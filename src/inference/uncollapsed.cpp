@@ -121,7 +121,7 @@ UncollapsedEvaluation evaluate_uncollapsed(const UncollapsedProblem& p, const Un
 }
 
 UncollapsedEvaluation evaluate_uncollapsed(const UncollapsedProblem& p, const UncollapsedValues& v,
-                                           const std::vector<Cholesky>& factors,
+                                           std::vector<Cholesky> factors,
                                            UncollapsedGradient* gradient) {
   if (!(p.scale > 0.0))
     throw InputError(fmt::format("the scale of a minibatch must be positive, got {}", p.scale));
@@ -130,7 +130,7 @@ UncollapsedEvaluation evaluate_uncollapsed(const UncollapsedProblem& p, const Un
   for (std::size_t i = 0; i < p.parts.size(); ++i) {
     const auto& part = p.parts[i];
     contexts.push_back({part.features, &part.kernel->node(), v.theta[i].data(), v.z[i].data(), 0.0,
-                        p.mean, i == 0 ? v.mean_weights : Matrix(), factors[i].L});
+                        p.mean, i == 0 ? v.mean_weights : Matrix(), std::move(factors[i].L)});
     out.jitter = std::max(out.jitter, factors[i].jitter);
   }
   const RowAdjoints adjoints = !gradient                 ? RowAdjoints::none

@@ -70,7 +70,7 @@ TEST(NaturalGradient, StepIsTheBlendOfNaturalParameters) {
 TEST(NaturalGradient, SettlesForEveryLikelihood) {
   for (const char* l :
        {"bernoulli(logit)", "bernoulli(probit)", "poisson", "student_t(scale=0.2)", "binomial",
-        "softmax(3)", "heteroscedastic", "ordinal(4)", "negative_binomial"}) {
+        "softmax(3)", "robust_max(3)", "heteroscedastic", "ordinal(4)", "negative_binomial"}) {
     SCOPED_TRACE(l);
     SvgpCase t(l, false, 60, 6, 12);
     t.add_aux();
@@ -78,28 +78,11 @@ TEST(NaturalGradient, SettlesForEveryLikelihood) {
     const double before = (t.values.q = q.q(), t.evaluate().value);
     UncollapsedGradient g;
     const QOptimum best = t.maximise(q, {}, &g);
-    EXPECT_TRUE(best.converged) << best.iterations << " " << best.distance;
+    EXPECT_TRUE(best.converged) << best.distance;
+    EXPECT_LT(best.iterations, 100);
     EXPECT_GT(best.at.value, before);
     EXPECT_LT(g.m_bar.cwiseAbs().maxCoeff(), 1e-5);
     for (const Matrix& bar : g.Ls_bar) EXPECT_LT(bar.cwiseAbs().maxCoeff(), 1e-5);
-  }
-}
-
-// Functions that matter by their differences alone leave q slow where they move together; the bound
-// rises all the same.
-TEST(NaturalGradient, RobustMaxComesNear) {
-  SvgpCase t("robust_max(3)", false, 60, 6, 12);
-  NaturalGaussian q = t.prior();
-  QOptions options;
-  double last = (t.values.q = q.q(), t.evaluate().value);
-  for (int i = 0; i < 3; ++i) {
-    options.max_iterations = 40;
-    const QOptimum at = t.maximise(q, options);
-    EXPECT_GT(at.at.value, last);
-    last = at.at.value;
-    if (i == 2) {
-      EXPECT_LT(at.distance, 0.05);
-    }
   }
 }
 

@@ -131,7 +131,7 @@ TEST(SvgpReference, T12BestBoundsOfGrowingZ) {
       UncollapsedValues v{{t.theta}, {Vector(Z.col(0))}, {}, {}};
       NaturalGaussian q(M, 1);
       Jitter jitter;
-      const QOptimum best = maximise_q(p, v, q, jitter);
+      const QOptimum best = maximise_q(p, v, q, jitter, nullptr, {100, 1e-9});
       EXPECT_TRUE(best.converged);
       EXPECT_LT(best.iterations, 30);
       EXPECT_NEAR(best.at.value, value, 1e-8);

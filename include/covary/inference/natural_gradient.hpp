@@ -45,6 +45,11 @@ class NaturalGaussian {
   // result is −1.
   Index step(const Matrix& g, const std::vector<Matrix>& H, double gamma);
 
+  // Λ of every function, and q by it and its means; false, and nothing is changed, where that is
+  // not positive definite.
+  const std::vector<Matrix>& precision() const { return precision_; }
+  bool set(const Matrix& m, std::vector<Matrix> precision);
+
   // How far a whole step would take q, in its own units: (2·KL)^½ to second order. Zero where the
   // bound is stationary in q.
   double distance(const Matrix& g, const std::vector<Matrix>& H) const;

@@ -66,7 +66,7 @@ std::vector<Cholesky> factor_parts(const UncollapsedProblem& problem,
                                    const UncollapsedValues& values, Jitter& jitter);
 UncollapsedEvaluation evaluate_uncollapsed(const UncollapsedProblem& problem,
                                            const UncollapsedValues& values,
-                                           const std::vector<Cholesky>& factors,
+                                           std::vector<Cholesky> factors,
                                            UncollapsedGradient* gradient = nullptr);
 
 // Σ_f KL(N(m_f, Ls·Lsᵀ) ‖ N(0, I)). Adds −∂KL to m_bar and Ls_bar where given.

@@ -1,0 +1,150 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "covary/features/selection.hpp"
+#include "covary/inference/natural_gradient.hpp"
+#include "covary/models/generalised_fit.hpp"
+#include "covary/training/adam.hpp"
+#include "covary/training/restarts.hpp"
+
+namespace covary {
+
+// Where training stands: after an iteration of L-BFGS, or after a step of minibatches, when `adam`
+// is there.
+struct SvgpState {
+  RestartsState restarts = {};
+  std::optional<AdamState> adam = {};
+  WhitenedGaussian q = {};
+  Jitter jitter = {};
+};
+
+struct SvgpOptions {
+  Kernel kernel = "se(ard)";
+  Likelihood likelihood = "gaussian";
+  Mean mean = {};  // zero
+  // Inducing inputs: how many (nothing: 100, or all rows when they are fewer), and how they are
+  // chosen; or themselves, in the units of the data.
+  std::optional<Index> inducing = {};
+  Selection selection = Selection::greedy_variance;
+  RowMatrix Z = {};
+  CovarianceForm covariance = {};  // of q
+  // With several latent functions: a kernel and inducing inputs of its own for each.
+  bool separate_kernels = false;
+  // Beside y: exposure, trials or noise variances, and the weights of the rows; N, or empty.
+  Vector aux = {}, weights = {};
+  std::vector<std::string> classes = {};  // names of labels 0, 1, …
+  ScaleMode scale_inputs = ScaleMode::columns;
+  ScaleMode scale_outputs = ScaleMode::columns;  // only where targets are any real number
+  double jitter = 0.0;                           // absolute, in the units the model sees
+  std::uint64_t seed = 0;
+
+  // Rows of a minibatch. 0: all of them up to 20 000 rows, else 1024. With all rows training is by
+  // L-BFGS, with fewer by natural gradients and Adam.
+  Index batch = 0;
+
+  // All rows: L-BFGS over everything but q, which is at its optimum in every evaluation.
+  LbfgsOptions training = {};  // max_iterations = 0 only evaluates, in both modes
+  QOptions q = {.max_iterations = 500, .tolerance = 1e-6};
+
+  // Minibatches: so many steps, or passes over the data; 0: twenty passes, but at least 2000 and at
+  // most 20 000 steps. training.max_seconds and training.stop hold here too.
+  Index steps = 0, epochs = 0;
+  double natural_step = 0.1;  // γ, reached from a hundredth of it in natural_ramp steps
+  Index natural_ramp = 20;
+  // every = 0: as long as the run.
+  LearningRate learning_rate = {0.02, LearningRate::Schedule::cosine, 0.05, 0, 0};
+  Index final_sweeps = 10;  // steps of q over all rows, the rest held, when the batches are done
+
+  // Of rows in a file: how many are kept in memory, to choose Z from.
+  Index sample = 20000;
+  std::function<void(const SvgpState&)> after_iteration = nullptr;
+  std::function<void(const std::string&)> tell = nullptr;  // what training is about to do, in words
+
+  void check() const;
+};
+
+// Sparse variational inference for any likelihood: y_n ~ p(y | f(x_n)), f a GP seen through M
+// inducing variables with an explicit Gaussian q(u) (Hensman et al. 2013, 2015).
+//
+//   Svgp model(X, y, {.likelihood = "bernoulli(probit)", .inducing = 200});
+//   GeneralisedFit fit = model.fit();
+class Svgp {
+ public:
+  // X: N×D, finite. y: N, NaN where missing: such rows are left out.
+  Svgp(ConstRows X, ConstVector y, SvgpOptions options = {});
+  // Rows of a file with one output column, which may be more than memory holds; a minibatch is a
+  // run of rows, so they should be in no order. The model sets the scaling of the rows.
+  explicit Svgp(std::shared_ptr<FileRows> rows, SvgpOptions options = {});
+  // The sweep's rows are views of its own data: it moves, and is not copied.
+  Svgp(Svgp&&) = default;
+  Svgp& operator=(Svgp&&) = default;
+  Svgp(const Svgp&) = delete;
+  Svgp& operator=(const Svgp&) = delete;
+
+  // kernel.…, likelihood.…, mean.weights, features.Z; with separate kernels latent.0.kernel.…,
+  // latent.0.features.Z. In the units the model sees.
+  Parameters& parameters() { return parameters_; }
+  const Parameters& parameters() const { return parameters_; }
+  const SvgpOptions& options() const { return options_; }
+  const Scaling& input_scaling() const { return input_scaling_; }
+  const Scaling& output_scaling() const { return output_scaling_; }
+  const std::vector<std::string>& warnings() const { return warnings_; }
+  Index rows() const { return rows_->rows(); }
+  Index batch() const { return batch_; }
+  Index inducing() const { return features_.front()->size(); }
+  double log_jacobian() const { return log_jacobian_; }
+
+  // The bound at the current parameters and the best q, in the units of the data.
+  double elbo() const;
+  // −(bound + log prior) at the best q, as a function of the free unconstrained vector, in model
+  // units and over all rows; q carries from call to call. Nothing where q does not settle.
+  std::optional<double> objective(const Vector& u, Vector* gradient, Jitter& jitter,
+                                  NaturalGaussian& q) const;
+  // An estimate of the same from some rows, at the q given and without moving it.
+  double batch_objective(const Vector& u, const RowSource& rows, const NaturalGaussian& q,
+                         Jitter& jitter, Vector* gradient, UncollapsedGradient& of_q) const;
+  NaturalGaussian prior() const;  // where q begins
+
+  GeneralisedFit fit();
+
+ private:
+  struct Unpacked {
+    UncollapsedValues values;
+    Vector likelihood;
+  };
+  void begin();
+  void declare_parameters();
+  void choose_Z(Index M);
+  void set_features(ConstRows Z);
+  Index latents() const { return options_.likelihood.latents(); }
+  std::string path_of(Index part, const std::string& rest) const;
+  Unpacked unpack(ConstVector values) const;
+  Vector pack(const UncollapsedGradient& g) const;
+  UncollapsedProblem problem(const Sweep& sweep, const Vector& likelihood, bool guard) const;
+  QOptimum maximise(ConstVector values, NaturalGaussian& q, Jitter& jitter, Vector* values_bar,
+                    const QOptions& options) const;
+  QOptions q_options() const;
+  Minimum train_rows(const LbfgsOptions& training, NaturalGaussian& q, Jitter& jitter, bool tell);
+  Summary train_full(NaturalGaussian& q, Jitter& jitter);
+  Summary train_batches(NaturalGaussian& q, Jitter& jitter);
+  void say(const std::string& text) const;
+
+  SvgpOptions options_;
+  RowMatrix X_, Y_;  // as the model sees them: the observed rows, or a sample of those in a file
+  Vector aux_, weights_;
+  Scaling input_scaling_, output_scaling_;
+  double log_jacobian_ = 0.0;
+  std::vector<std::string> warnings_;
+  std::shared_ptr<const RowSource> rows_;
+  bool in_memory_ = true;
+  Index batch_ = 0;
+  std::vector<FeaturesPtr> features_;  // one for all latent functions, or one for each
+  Parameters parameters_;
+};
+
+}  // namespace covary

@@ -1,0 +1,316 @@
+// How an SVGP is trained: all rows at once by L-BFGS with q at its optimum, or minibatches by
+// natural gradients for q and Adam for the rest.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "covary/error.hpp"
+#include "covary/models/svgp.hpp"
+#include "covary/random/random.hpp"
+#include "models/restored.hpp"
+
+namespace covary {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point began) {
+  return std::chrono::duration<double>(Clock::now() - began).count();
+}
+
+// A step takes a dozen M×M matrices from the allocator. That of glibc returns such blocks to the
+// system at once, until it has seen a larger one freed; the page faults were a fifth of a step.
+void keep_freed_memory() {
+  Vector large(Index{3} << 20);
+  large(0) = 1.0;
+  volatile double used = large(0);
+  static_cast<void>(used);
+}
+
+// A run of rows of another source.
+class RowWindow : public RowSource {
+ public:
+  RowWindow(const RowSource& all, Index first, Index n) : all_(all), first_(first), n_(n) {}
+  Index rows() const override { return n_; }
+  Index dims() const override { return all_.dims(); }
+  Index outputs() const override { return all_.outputs(); }
+  DataBlock read(Index first, Index n, ReadBuffer& buffer) const override {
+    return all_.read(first_ + first, n, buffer);
+  }
+
+ private:
+  const RowSource& all_;
+  Index first_, n_;
+};
+
+// The minibatches of the steps 0, 1, …: every pass visits every row once, in an order of its own;
+// the last batch of a pass may be smaller. Of rows in a file, batches are runs in any order.
+class Batches {
+ public:
+  Batches(const RowSource& rows, bool in_memory, Index size, std::uint64_t seed)
+      : rows_(rows),
+        in_memory_(in_memory),
+        size_(size),
+        per_pass_((rows.rows() + size - 1) / size),
+        seed_(seed) {
+    if (!in_memory_) return;
+    X_.resize(size, rows.dims());
+    y_.resize(size, 1);
+    aux_.resize(size);
+    weights_.resize(size);
+  }
+  Index per_pass() const { return per_pass_; }
+
+  template <class Use>
+  auto with(Index step, const Use& use) {
+    const Index pass = step / per_pass_, place = step % per_pass_;
+    if (pass != pass_) {
+      Random random(seed_, 0xba7c4 + static_cast<std::uint64_t>(pass));
+      order_ = random.permutation(in_memory_ ? rows_.rows() : per_pass_);
+      pass_ = pass;
+    }
+    if (!in_memory_) {
+      const Index first = order_[static_cast<std::size_t>(place)] * size_;
+      return use(RowWindow(rows_, first, std::min(size_, rows_.rows() - first)));
+    }
+    const Index n = std::min(size_, rows_.rows() - place * size_);
+    ReadBuffer none;
+    const DataBlock all = rows_.read(0, rows_.rows(), none);
+    for (Index i = 0; i < n; ++i) {
+      const Index row = order_[static_cast<std::size_t>(place * size_ + i)];
+      std::copy_n(all.x.row(row), all.x.dims, X_.row(i).data());
+      y_(i, 0) = all.y[row];
+      if (all.noise) aux_(i) = all.noise[row];
+      if (all.weights) weights_(i) = all.weights[row];
+    }
+    return use(MemoryRows(X_.topRows(n), y_.topRows(n), aux_.head(all.noise ? n : 0),
+                          weights_.head(all.weights ? n : 0)));
+  }
+
+ private:
+  const RowSource& rows_;
+  bool in_memory_;
+  Index size_, per_pass_;
+  std::uint64_t seed_;
+  Index pass_ = -1;
+  std::vector<Index> order_;
+  RowMatrix X_, y_;
+  Vector aux_, weights_;
+};
+
+}  // namespace
+
+Minimum Svgp::train_rows(const LbfgsOptions& training, NaturalGaussian& q, Jitter& jitter,
+                         bool tell) {
+  LbfgsOptions options = training;
+  if (!options.objective_changed)
+    options.objective_changed = [&jitter] { return std::exchange(jitter.raised, false); };
+  const Objective f = [&](const Vector& u, Vector* g) { return objective(u, g, jitter, q); };
+  std::function<void(const RestartsState&)> after;
+  if (options_.after_iteration && tell)
+    after = [&](const RestartsState& s) { options_.after_iteration({s, {}, q.q(), jitter}); };
+  Minimum best = minimise_with_restarts(
+      f, parameters_.flatten(), 1, [&](Index) { return parameters_.flatten(); }, options, {},
+      after);
+  parameters_.set_values(parameters_.constrain(best.state.u));
+  return best;
+}
+
+// With Z held, then Z chosen again at the parameters found if that does not lower the bound, then
+// all together.
+Summary Svgp::train_full(NaturalGaussian& q, Jitter& jitter) {
+  const std::string Z = path_of(0, "features.Z");
+  if (options_.Z.size() == 0 && parameters_.at(Z).trainable) {
+    const Parameters given = parameters_;
+    std::vector<std::string> held;
+    for (const Parameter& p : given.all())
+      if (p.path.ends_with("features.Z") && p.trainable) held.push_back(p.path);
+    for (const auto& path : held) parameters_.fix(path);
+    LbfgsOptions first = options_.training;
+    first.max_iterations = std::min<Index>(first.max_iterations, 15);
+    if (parameters_.free_size() > 0) train_rows(first, q, jitter, false);
+    for (const auto& path : held) parameters_.unfix(path);
+    if (options_.selection == Selection::greedy_variance && !options_.separate_kernels) {
+      const auto features = features_;
+      const Parameters found = parameters_;
+      const Index M = inducing();
+      const double before = elbo();
+      choose_Z(M);
+      if (inducing() != M || elbo() < before) {
+        features_ = features;
+        parameters_ = found;
+      } else {
+        q = prior();
+      }
+    }
+    jitter = Jitter{options_.jitter};
+  }
+  Minimum best = train_rows(options_.training, q, jitter, true);
+  best.summary.negate_values();
+  return best.summary;
+}
+
+Summary Svgp::train_batches(NaturalGaussian& q, Jitter& jitter) {
+  const auto began = Clock::now();
+  Batches batches(*rows_, in_memory_, batch_, options_.seed);
+  const Index steps = options_.steps    ? options_.steps
+                      : options_.epochs ? options_.epochs * batches.per_pass()
+                                        : std::clamp<Index>(20 * batches.per_pass(), 2000, 20000);
+  AdamOptions options;
+  options.learning_rate = options_.learning_rate;
+  if (options.learning_rate.every == 0) options.learning_rate.every = steps;
+  say(fmt::format("{} steps of minibatches of {} rows: {:.1f} passes over {} rows", steps, batch_,
+                  static_cast<double>(steps) / static_cast<double>(batches.per_pass()),
+                  rows_->rows()));
+  Adam adam(parameters_.flatten(), options);
+  keep_freed_memory();
+  NaturalGaussian best_q = q;
+  UncollapsedGradient of_q;
+  Vector gradient = Vector::Zero(parameters_.free_size());
+  Summary summary;
+  summary.reason = fmt::format("made {} steps of minibatches", steps);
+  Index halvings = 0;
+  const Index mark = std::max<Index>(1, steps / 100);
+  const auto stopped = [&] {
+    if (options_.training.stop && options_.training.stop())
+      summary.reason = "stopped by the caller";
+    else if (seconds_since(began) >= options_.training.max_seconds)
+      summary.reason =
+          fmt::format("the limit of {} seconds was reached", options_.training.max_seconds);
+    else
+      return false;
+    return true;
+  };
+  bool whole = true;
+  for (Index step = 0; step < steps; ++step) {
+    if (stopped()) {
+      whole = false;
+      break;
+    }
+    const double ramp = step < options_.natural_ramp
+                            ? std::pow(0.01, 1.0 - static_cast<double>(step) /
+                                                       static_cast<double>(options_.natural_ramp))
+                            : 1.0;
+    std::optional<double> value;
+    try {
+      value = batches.with(step, [&](const RowSource& rows) {
+        return batch_objective(adam.state().u, rows, q, jitter, &gradient, of_q);
+      });
+      if (std::isfinite(*value)) {
+        const Index own = q.step(of_q.g, of_q.H, ramp * options_.natural_step);
+        halvings += own < 0 ? 1 : own;
+      }
+    } catch (const NumericalError& e) {
+      say(fmt::format("step {} failed: {}", step, e.what()));
+    }
+    const Adam::Outcome outcome = adam.step(value, gradient);
+    if (outcome == Adam::Outcome::best) best_q = q;
+    if (outcome == Adam::Outcome::rolled_back || outcome == Adam::Outcome::given_up) q = best_q;
+    if (step % mark == 0 || step == steps - 1)
+      summary.trace.push_back({step, -adam.state().mean,
+                               gradient.size() ? gradient.cwiseAbs().maxCoeff() : 0.0,
+                               seconds_since(began)});
+    if (options_.after_iteration) options_.after_iteration({{}, adam.state(), q.q(), jitter});
+    if (outcome == Adam::Outcome::given_up) {
+      summary.reason = fmt::format("diverged again after {} rollbacks", options.most_rollbacks);
+      whole = false;
+      break;
+    }
+  }
+  const AdamState& s = adam.state();
+  parameters_.set_values(parameters_.constrain(s.u));
+  summary.iterations = summary.evaluations = s.steps;
+  summary.rejected_evaluations = s.failures;
+  summary.initial_value = -s.initial_value;
+  summary.gradient_norm = summary.trace.empty() ? 0.0 : summary.trace.back().gradient_norm;
+  if (const std::string w = adam.warning(); !w.empty()) summary.warnings.push_back(w);
+  if (halvings > 0)
+    say(fmt::format("natural-gradient steps were halved {} times to keep q proper", halvings));
+  // Over the last quarter the mean rose by next to nothing: of the whole rise, or of its own noise.
+  const auto& trace = summary.trace;
+  if (whole && trace.size() >= 8) {
+    const double rise = trace.back().value - trace[trace.size() * 3 / 4].value;
+    const double noise = std::sqrt(s.variance / static_cast<double>(options.window));
+    summary.converged =
+        rise <= std::max(0.01 * (trace.back().value - trace.front().value), 2.0 * noise);
+    if (!summary.converged)
+      summary.reason += fmt::format("; the bound still rose by {:.3g} in the last quarter", rise);
+  }
+  return summary;
+}
+
+GeneralisedFit Svgp::fit() {
+  const auto began = Clock::now();
+  Jitter jitter{options_.jitter};
+  NaturalGaussian q = prior();
+  Summary summary;
+  const bool train = options_.training.max_iterations > 0 && parameters_.free_size() > 0;
+  const bool full = batch_ == rows_->rows();
+  QOptions last = q_options();
+  if (!train) {
+    summary.reason = "evaluated at the given parameters";
+    summary.evaluations = 1;
+  } else if (full) {
+    summary = train_full(q, jitter);
+  } else {
+    summary = train_batches(q, jitter);
+    last.max_iterations = std::max<Index>(1, options_.final_sweeps);
+    last.conjugate = last.conjugate && options_.final_sweeps > 0;
+  }
+
+  const Vector values = parameters_.values();
+  QOptimum best;
+  if (train && !full && options_.final_sweeps == 0) last.tolerance = 1e300;  // q stays as it is
+  best = maximise(values, q, jitter, nullptr, last);
+  if (!best.converged && (full || !train))
+    summary.warnings.push_back(fmt::format(
+        "q did not settle in {} steps (it still moves by {:.2g}); the bound holds all the same",
+        best.iterations, best.distance));
+
+  for (auto& p : summary.trace) p.value -= log_jacobian_;
+  for (auto& s : summary.starts)
+    if (s.value) *s.value -= log_jacobian_;
+  summary.initial_value -= log_jacobian_;
+  summary.objective = "elbo";
+  summary.value = best.at.value - log_jacobian_;
+  summary.jitter = best.at.jitter;
+  summary.route = full ? fmt::format("all {} rows, q at its optimum ({})", rows_->rows(),
+                                     options_.covariance.print())
+                       : fmt::format("minibatches of {} of {} rows, natural gradients for q ({})",
+                                     batch_, rows_->rows(), options_.covariance.print());
+  summary.warnings.insert(summary.warnings.begin(), warnings_.begin(), warnings_.end());
+
+  Unpacked at = unpack(values);
+  InducingPosteriorParts parts;
+  for (std::size_t i = 0; i < features_.size(); ++i)
+    parts.parts.push_back({options_.kernel, at.values.theta[i], features_[i], at.values.z[i],
+                           std::move(best.at.Luu[i]), best.at.jitter});
+  parts.mean = options_.mean;
+  parts.mean_weights = at.values.mean_weights;
+  parts.q = q.q();
+  summary.seconds = seconds_since(began);
+  GeneralisedFit out{"svgp",
+                     InducingPosterior(std::move(parts)),
+                     options_.likelihood,
+                     at.likelihood,
+                     input_scaling_,
+                     output_scaling_,
+                     parameters_,
+                     summary,
+                     summary.value,
+                     parameters_.log_prior(values),
+                     options_.classes,
+                     {},
+                     {},
+                     {}};
+  out.diagnostics = {{"inducing", static_cast<double>(inducing())},
+                     {"batch", static_cast<double>(batch_)},
+                     {"fit", best.at.fit - log_jacobian_},
+                     {"kl", best.at.kl},
+                     {"q_steps", static_cast<double>(best.iterations)},
+                     {"q_distance", best.distance}};
+  return out;
+}
+
+}  // namespace covary

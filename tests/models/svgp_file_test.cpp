@@ -1,0 +1,64 @@
+// SVGP of rows that stay in their file.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "covary/data/npy.hpp"
+#include "covary/error.hpp"
+#include "covary/models/svgp.hpp"
+#include "data/scratch.hpp"
+#include "support/random_data.hpp"
+
+namespace covary {
+namespace {
+
+class SvgpFile : public Scratch {
+ protected:
+  // A file with y, then X, and its rows.
+  std::shared_ptr<FileRows> rows(const RowMatrix& X, const RowMatrix& Y) const {
+    RowMatrix all(X.rows(), X.cols() + 1);
+    all << Y, X;
+    std::string bytes = npy_header(all.rows(), all.cols());
+    bytes.append(reinterpret_cast<const char*>(all.data()),
+                 static_cast<std::size_t>(8 * all.size()));
+    return std::make_shared<FileRows>(put("rows.npy", bytes), std::vector<Index>{1, 2},
+                                      std::vector<Index>{0});
+  }
+};
+
+TEST_F(SvgpFile, BoundAndFitOfAFile) {
+  auto data = testing::small_data(400, 2, 1, 3);
+  for (const char* l : {"gaussian", "bernoulli(logit)"}) {
+    SCOPED_TRACE(l);
+    RowMatrix Y = data.Y;
+    if (std::string(l) != "gaussian") Y = (Y.array() > 0.0).cast<double>();
+    SvgpOptions o;
+    o.likelihood = l;
+    o.inducing = 12;
+    o.training.max_iterations = 10;
+    Svgp memory(data.X, Y.col(0), o), file(rows(data.X, Y), o);
+    EXPECT_NEAR(file.elbo(), memory.elbo(), 1e-9 * std::abs(memory.elbo()));
+    EXPECT_NEAR(file.fit().value, memory.fit().value, 1e-6 * std::abs(memory.elbo()));
+    o.batch = 64;
+    o.steps = 200;
+    Svgp streamed(rows(data.X, Y), o);
+    const double before = streamed.elbo();
+    const GeneralisedFit fit = streamed.fit();
+    EXPECT_GT(fit.value, before);
+    EXPECT_EQ(fit.summary.iterations, 200);
+  }
+}
+
+TEST_F(SvgpFile, Refusals) {
+  const auto data = testing::small_data(40, 2, 1, 3);
+  SvgpOptions o;
+  o.inducing = 5;
+  o.weights = Vector::Ones(40);
+  EXPECT_THROW(Svgp(rows(data.X, data.Y), o), Unsupported);
+  o.weights = Vector();
+  o.likelihood = "bernoulli(logit)";
+  EXPECT_THROW(Svgp(rows(data.X, data.Y), o), InputError);
+}
+
+}  // namespace
+}  // namespace covary
