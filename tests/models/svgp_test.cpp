@@ -266,6 +266,27 @@ TEST(Svgp, MinibatchesComeNearTheFullOptimum) {
   EXPECT_NEAR(again.elbo(), batches.value, 0.05);
 }
 
+// From the prior, whose rate is 1, to counts of hundreds: whole steps would leap by exp of the
+// error.
+TEST(Svgp, MinibatchesOfLargeCountsDoNotLeap) {
+  Random random(6);
+  RowMatrix X(400, 1);
+  Vector y(400);
+  for (Index i = 0; i < 400; ++i) {
+    X(i, 0) = 6.0 * random.uniform();
+    y(i) = std::floor(300.0 * std::exp(std::sin(X(i, 0))));
+  }
+  SvgpOptions o = brief("poisson", 10);
+  o.batch = 50;
+  o.steps = 300;
+  const GeneralisedFit fit = Svgp(X, y, o).fit();
+  const RowMatrix at = (RowMatrix(2, 1) << 1.5, 4.5).finished();
+  const Vector mean = fit.predict(at).mean;
+  EXPECT_NEAR(mean(0) / (300.0 * std::exp(std::sin(1.5))), 1.0, 0.05);
+  EXPECT_NEAR(mean(1) / (300.0 * std::exp(std::sin(4.5))), 1.0, 0.05);
+  EXPECT_GT(fit.value, -5000.0);
+}
+
 // T26: the same seed, the same bits; the inducing inputs begin as rows of the data.
 TEST(Svgp, T26SameSeedSameResult) {
   const Labelled data = simulation_one(200, 7);
