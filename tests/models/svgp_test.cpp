@@ -140,15 +140,16 @@ TEST(Svgp, SeveralLatentFunctions) {
   for (const char* l : {"softmax(3)", "robust_max(3)"}) {
     SCOPED_TRACE(l);
     SvgpOptions o = brief(l, 10, std::string(l) == "softmax(3)" ? 1 : 5);
-    const GeneralisedFit fit = Svgp(data.X, y, o).fit();
-    const Matrix p = fit.predict(data.X).probabilities;
+    const Index n = std::string(l) == "softmax(3)" ? 40 : 80;  // its integrals are slow
+    const GeneralisedFit fit = Svgp(data.X.topRows(n), y.head(n), o).fit();
+    const Matrix p = fit.predict(data.X.topRows(n)).probabilities;
     double right = 0.0;
-    for (Index i = 0; i < 80; ++i) {
+    for (Index i = 0; i < n; ++i) {
       Index k = 0;
       p.row(i).maxCoeff(&k);
       right += static_cast<double>(k) == y(i) ? 1.0 : 0.0;
     }
-    EXPECT_GT(right / 80.0, 0.85);
+    EXPECT_GT(right / static_cast<double>(n), 0.85);
   }
 }
 
@@ -308,8 +309,7 @@ TEST(Svgp, T26SameSeedSameResult) {
 }
 
 TEST(Svgp, TheLastSmallerBatchHasItsOwnScale) {
-  // 70 rows in batches of 32: 32, 32 and 6. With everything held but q, whose steps are whole, the
-  // bound after each batch is that of the batch's own optimum: finite and above the prior's.
+  // 70 rows in batches of 32: 32, 32 and 6, twice.
   const Labelled data = simulation_one(70, 11);
   SvgpOptions o = brief("bernoulli(logit)", 6);
   o.batch = 32;
