@@ -1,49 +1,42 @@
 #include "inference/anderson.hpp"
 
-#include <cmath>
-
 #include "covary/linalg/blas.hpp"
 #include "covary/linalg/cholesky.hpp"
 
 namespace covary {
 
-void Anderson::restart() {
-  s_steps_.clear();
-  r_steps_.clear();
-  s_.resize(0);
+void Anderson::add(Vector x, Vector f) {
+  x_.push_back(std::move(x));
+  f_.push_back(std::move(f));
+  if (x_.size() > depth_ + 1) {
+    x_.pop_front();
+    f_.pop_front();
+  }
 }
 
-Vector Anderson::next(const Vector& s, const Vector& r, const Vector& weights) {
-  if (s_.size() == s.size()) {
-    s_steps_.push_back(s - s_);
-    r_steps_.push_back(r - r_);
-    if (s_steps_.size() > depth_) {
-      s_steps_.pop_front();
-      r_steps_.pop_front();
-    }
-  }
-  s_ = s;
-  r_ = r;
-  const Index m = static_cast<Index>(s_steps_.size());
-  if (m == 0) return s + r;
-  Matrix R(s.size(), m);
-  for (Index j = 0; j < m; ++j)
-    R.col(j) = weights.cwiseProduct(r_steps_[static_cast<std::size_t>(j)]);
-  Matrix x = multiply(R, weights.cwiseProduct(r), Op::transpose);
-  const Matrix F = gram_factor(std::move(R));
-  const Vector pivots = F.diagonal().cwiseAbs();
-  if (!(pivots.minCoeff() > 1e-8 * pivots.maxCoeff())) {  // steps that repeat say nothing new
-    restart();
-    return s + r;
-  }
-  solve_lower(F, x);
-  solve_lower(F, x, Op::transpose);
-  Vector out = s + r;
-  for (Index j = 0; j < m; ++j) {
+void Anderson::forget() {
+  x_.clear();
+  f_.clear();
+}
+
+Vector Anderson::extrapolate(const Vector& weight) const {
+  const auto steps = static_cast<Index>(x_.size()) - 1;
+  Matrix dF(weight.size(), steps), dX(weight.size(), steps);
+  for (Index j = 0; j < steps; ++j) {
     const auto i = static_cast<std::size_t>(j);
-    out -= x(j, 0) * (s_steps_[i] + r_steps_[i]);
+    dX.col(j) = x_[i + 1] - x_[i];
+    dF.col(j) = f_[i + 1] - f_[i];
   }
-  return out;
+  dX += dF;
+  for (Index j = 0; j < steps; ++j) dF.col(j).array() *= weight.array();
+  // min ‖f − dF·γ‖, by normal equations in columns of length one: γ need not be exact
+  const Vector length = dF.colwise().norm().cwiseMax(1e-300).transpose();
+  for (Index j = 0; j < steps; ++j) dF.col(j) /= length(j);
+  Matrix G = product(dF, dF, Op::transpose);
+  G.diagonal().array() += 1e-12;
+  const Matrix right = product(dF, f_.back().cwiseProduct(weight), Op::transpose);
+  const Vector gamma = cholesky(std::move(G), "Anderson's equations").solve(right).col(0);
+  return x_.back() + f_.back() - multiply(dX, gamma.cwiseQuotient(length));
 }
 
 }  // namespace covary

@@ -6,21 +6,22 @@
 
 namespace covary {
 
-// Anderson's acceleration of a fixed-point iteration s → s + r(s): the step that would take the
-// residual nearest to zero if it were linear on the span of the last few (Walker & Ni 2011).
+// Anderson acceleration of a fixed-point iteration x ← x + f(x) (Anderson 1965; Walker & Ni 2011):
+// from the last steps, the point whose residual f would vanish if f were linear between them. It
+// promises nothing by itself, so the caller keeps a measure of progress.
 class Anderson {
  public:
   explicit Anderson(std::size_t depth) : depth_(depth) {}
 
-  // The next s. The norm is that of weights·r. Without history it is s + r.
-  Vector next(const Vector& s, const Vector& r, const Vector& weights);
-  void restart();
-  bool has_history() const { return !s_steps_.empty(); }
+  void add(Vector x, Vector f);
+  void forget();
+  bool ready() const { return x_.size() >= 2; }
+  // Residuals are measured in units of 1/weight.
+  Vector extrapolate(const Vector& weight) const;
 
  private:
   std::size_t depth_;
-  std::deque<Vector> s_steps_, r_steps_;  // differences of successive arguments
-  Vector s_, r_;
+  std::deque<Vector> x_, f_;
 };
 
 }  // namespace covary

@@ -69,7 +69,8 @@ GaussianSites accelerated(Anderson& anderson, const SiteState& q, const Gaussian
   s << q.sites.nu, q.sites.tau;
   r << matched.nu - q.sites.nu, matched.tau - q.sites.tau;
   weights << q.variance.cwiseSqrt(), q.variance;
-  const Vector next = anderson.next(s, r, weights);
+  anderson.add(s, r);
+  const Vector next = anderson.ready() ? anderson.extrapolate(weights) : Vector(s + r);
   GaussianSites out{next.head(N), next.tail(N)};
   const bool sound = out.tau.minCoeff() > 0.0 || matched.tau.minCoeff() <= 0.0;
   return sound ? out : matched;
@@ -97,14 +98,14 @@ SiteState settle(const LatentProblem& problem, const EpOptions& options, int& it
         ++failures;
       else
         step = std::max(0.5 * step, 0.02);
-      anderson.restart();
+      anderson.forget();
     }
     since_best = change < 0.9 * best ? 0 : since_best + 1;
     best = std::min(best, change);
     last = change;
     if (step == 1.0 && change < near && sweep.improper == 0 && failures < most_failures &&
         next.compute(problem.K, accelerated(anderson, q, sweep.sites))) {
-      extrapolated = anderson.has_history();
+      extrapolated = anderson.ready();
       std::swap(q, next);
       continue;
     }

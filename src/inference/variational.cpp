@@ -7,6 +7,7 @@
 
 #include "covary/error.hpp"
 #include "covary/linalg/blas.hpp"
+#include "inference/anderson.hpp"
 #include "inference/gaussian_sites.hpp"
 #include "inference/latent_problem.hpp"
 #include "inference/multi_latent_problem.hpp"
@@ -69,12 +70,67 @@ std::vector<GaussianSites> towards_next(const Candidate& c, double step) {
   return out;
 }
 
+// All ν and τ end to end.
+Vector flat(const std::vector<GaussianSites>& sites) {
+  const Index N = sites.front().nu.size();
+  Vector out(2 * N * static_cast<Index>(sites.size()));
+  Index at = 0;
+  for (const GaussianSites& s : sites) {
+    out.segment(at, N) = s.nu;
+    out.segment(at + N, N) = s.tau;
+    at += 2 * N;
+  }
+  return out;
+}
+std::vector<GaussianSites> sites_of(const Vector& x, std::size_t L) {
+  const Index N = x.size() / (2 * static_cast<Index>(L));
+  std::vector<GaussianSites> out;
+  for (Index at = 0; at < x.size(); at += 2 * N)
+    out.push_back({x.segment(at, N), x.segment(at + N, N)});
+  return out;
+}
+
+// Where the latent functions are coupled by the data, as in softmax, whole natural-gradient steps
+// overshoot together and shortened ones creep. So the last steps are extrapolated.
+class Extrapolation {
+ public:
+  void add(const Candidate& c) {
+    std::vector<GaussianSites> now;
+    std::vector<GaussianSites> units;
+    for (const SiteState& q : c.q) {
+      now.push_back(q.sites);
+      units.push_back({q.variance.cwiseSqrt(), q.variance});  // as in SiteState::distance
+    }
+    const Vector x = flat(now);
+    steps_.add(x, flat(c.next) - x);
+    weight_ = flat(units);
+  }
+  void forget() { steps_.forget(); }
+  bool ready() const { return steps_.ready(); }
+  std::vector<GaussianSites> sites(std::size_t L) const {
+    return sites_of(steps_.extrapolate(weight_), L);
+  }
+
+ private:
+  Anderson steps_{20};
+  Vector weight_;
+};
+
+// At the prior, but for several functions with sites of precision one: log p is of the order of
+// one in units of f there, and under a wide prior E exp(−f) would overflow.
+std::vector<GaussianSites> start(const Problem& problem) {
+  const Index N = problem.y.size();
+  const std::size_t L = problem.K.size();
+  return std::vector<GaussianSites>(L, {Vector::Zero(N), Vector::Constant(N, L > 1 ? 1.0 : 0.0)});
+}
+
 Candidate maximise(const Problem& problem, const VariationalOptions& options, int& iterations) {
-  const Vector zero = Vector::Zero(problem.y.size());
+  constexpr int simple = 10;  // iterations that are not extrapolated
   Candidate now;
-  if (!evaluate(problem, std::vector<GaussianSites>(problem.K.size(), {zero, zero}), now))
+  if (!evaluate(problem, start(problem), now))
     throw NumericalError(fmt::format("the expected log density of {} under the prior is not finite",
                                      problem.likelihood.print()));
+  Extrapolation extrapolation;
   double step = 1.0;
   for (iterations = 0; iterations < options.max_iterations; ++iterations) {
     if (now.change <= options.tolerance) return now;
@@ -82,17 +138,26 @@ Candidate maximise(const Problem& problem, const VariationalOptions& options, in
     // sites come nearer.
     const double scale = 1.0 + std::abs(now.bound), rounding = 1e-13 * scale, noise = 1e-10 * scale;
     Candidate trial;
-    bool better = false;
-    for (int halving = 0; halving < 40 && !better; ++halving) {
-      if (evaluate(problem, towards_next(now, step), trial)) {
-        const double gain = trial.bound - now.bound;
-        better = gain > rounding || (gain >= -noise && trial.change < now.change);
-      }
-      if (!better) step *= 0.5;
+    const auto better = [&](std::vector<GaussianSites> sites) {
+      if (!evaluate(problem, std::move(sites), trial)) return false;
+      const double gain = trial.bound - now.bound;
+      return gain > rounding || (gain >= -noise && trial.change < now.change);
+    };
+    bool found = false;
+    if (iterations >= simple) {
+      extrapolation.add(now);
+      found = extrapolation.ready() && better(extrapolation.sites(problem.K.size()));
+      if (!found && extrapolation.ready()) extrapolation.forget();
     }
-    if (!better) break;
+    for (int halving = 0; halving < 40 && !found; ++halving) {
+      found = better(towards_next(now, step));
+      if (!found)
+        step *= 0.5;
+      else
+        step = std::min(1.0, 1.5 * step);
+    }
+    if (!found) break;
     now = std::move(trial);
-    step = std::min(1.0, 1.5 * step);
   }
   if (now.change <= settled) return now;
   throw NumericalError(fmt::format(

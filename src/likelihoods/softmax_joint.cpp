@@ -34,8 +34,9 @@ Rule trapezoids(Index d, double sd) {
   const double h = reach / static_cast<double>(half);
   Rule out{RowMatrix(count, d), Vector(count)};
   for (Index i = 0; i < count; ++i) {
+    const Index row = i / side;
     out.z(i, 0) = h * static_cast<double>(i % side - half);
-    if (d == 2) out.z(i, 1) = h * static_cast<double>(i / side - half);
+    if (d == 2) out.z(i, 1) = h * static_cast<double>(row - half);
     out.weight(i) = std::exp(-0.5 * out.z.row(i).squaredNorm());
   }
   out.weight /= out.weight.sum();

@@ -5,7 +5,7 @@
 namespace covary {
 
 struct VariationalOptions {
-  int max_iterations = 1000;
+  int max_iterations = 3000;
   double tolerance = 1e-11;  // of the sites, in units of the marginals of q
 };
 
