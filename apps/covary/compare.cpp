@@ -9,6 +9,7 @@
 #include "covary/error.hpp"
 #include "covary/inference/gaussian.hpp"
 #include "cross_validation.hpp"
+#include "generalised.hpp"
 #include "sparse_arguments.hpp"
 
 namespace covary::cli {
@@ -169,22 +170,34 @@ Outcome report(const std::vector<Candidate>& ranked, std::size_t folds) {
 struct CompareArguments {
   TrainingArguments training;
   SparseArguments sparse;
-  std::vector<std::string> kernels, models{"exact"};
+  std::vector<std::string> kernels, models;
 };
 
 Outcome run_compare(const CompareArguments& all_arguments, const Common& common) {
   const TrainingArguments& a = all_arguments.training;
   const SparseArguments& sparse = all_arguments.sparse;
-  const auto &kernels = all_arguments.kernels, &models = all_arguments.models;
+  const auto& kernels = all_arguments.kernels;
+  auto models = all_arguments.models;
   for (const auto& kernel : kernels)
     static_cast<void>(Kernel(kernel));  // mistakes show before the work
+  check_likelihood(a.likelihood);
+  bool generalised = false;
   for (const auto& model : models) {
     SparseArguments one = sparse;
     one.model = model;
-    static_cast<void>(approximation_of(one, 1));
+    if (is_generalised_model(model))
+      generalised = true;
+    else
+      static_cast<void>(approximation_of(one, 1));
   }
-  const TrainingData d = read_training(a, common);
+  TrainingData d = read_training(a, common);
+  if (generalised && !d.likelihood) d.likelihood = Likelihood("gaussian");
   const auto folds = make_folds(a, d);
+  if (d.likelihood) {
+    if (models.empty()) models = {"auto"};
+    return compare_generalised(a, sparse, kernels, models, d, folds, common);
+  }
+  if (models.empty()) models = {"exact"};
   std::vector<Candidate> all;
   for (const auto& model : models) {
     SparseArguments one = sparse;
@@ -216,7 +229,9 @@ void add_compare(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
   add_training_options(*sub, a->training);
   add_sparse_options(*sub, a->sparse);
   sub->remove_option(sub->get_option("--model"));
-  sub->add_option("--model", a->models, "Model as in fit; one option for each (default: exact)")
+  sub->add_option(
+         "--model", a->models,
+         "Model as in fit; one option for each (default: exact, or auto for other likelihoods)")
       ->take_all()
       ->allow_extra_args(false);
   sub->add_option("--kernel", a->kernels, "Kernel expression; one option for each")

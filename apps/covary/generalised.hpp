@@ -46,4 +46,11 @@ FoldScores cross_validate_generalised(const TrainingArguments& t, const SparseAr
                                       const TrainingData& d, const std::string& kernel,
                                       const std::vector<Split>& folds);
 
+// Kernels and models side by side on the same folds, with logistic regression, nearest neighbours
+// and the majority where there are classes.
+Outcome compare_generalised(const TrainingArguments& a, const SparseArguments& sparse,
+                            const std::vector<std::string>& kernels,
+                            const std::vector<std::string>& models, const TrainingData& d,
+                            const std::vector<Split>& folds, const Common& common);
+
 }  // namespace covary::cli

@@ -7,6 +7,9 @@
 #include "common.hpp"
 #include "covary/data/columns.hpp"
 #include "covary/data/file.hpp"
+#include "covary/data/labels.hpp"
+#include "covary/error.hpp"
+#include "covary/report/classification_report.hpp"
 #include "covary/storage/model_file.hpp"
 
 namespace covary::cli {
@@ -20,9 +23,59 @@ std::string file_name(const std::string& path) {
   return std::filesystem::path(path).filename().string();
 }
 
-Outcome run_report(const ReportArguments& a) {
-  check_folder(a.out);
-  const SavedModel m = load_model(a.model);
+Outcome written(const ReportArguments& a, const std::string& page, const json& held_out) {
+  write_file(a.out, page);
+  return {{{"file", a.out}, {"bytes", page.size()}, {"held_out", held_out}},
+          fmt::format("the report is in {} ({} kB): open it in a browser\n", a.out,
+                      (page.size() + 999) / 1000),
+          0};
+}
+
+RowMatrix inducing_inputs(const GeneralisedFit& fit) {
+  if (!fit.posterior.is_sparse()) return {};
+  const InducingPart& p = fit.posterior.inducing().parts().parts.front();
+  return fit.input_scaling.undo(
+      Eigen::Map<const RowMatrix>(p.z.data(), p.features->size(), p.features->dims()));
+}
+
+// The file keeps no labels, so a table of them is what there is to show.
+Outcome report(const SavedGeneralised& m, const ReportArguments& a) {
+  const GeneralisedFit& fit = m.fit;
+  if (fit.likelihood.classes() == 0)
+    throw Unsupported(
+        fmt::format("reports are of Gaussian regression and of classes; of likelihood {} `covary "
+                    "evaluate` gives "
+                    "the scores",
+                    fit.likelihood.print()));
+  if (a.data.empty())
+    throw InputError("a report of classes needs rows with labels; name a table with --data");
+  const Table table = read_table(a.data, {parse_header(a.header)});
+  const RowMatrix X = m.inputs.apply(table);
+  const Vector labels =
+      Labels{fit.classes}.encode(table, select_columns(table, {fit.output_name}).front());
+  ClassificationReport r;
+  r.title = a.title.empty() ? "Report on " + file_name(a.model) : a.title;
+  r.lead = fmt::format("{} of {} by {}, kernel {}, {} rows", fit.likelihood.print(),
+                       fit.output_name, fit.model, fit.posterior.kernel().print(), fit.rows);
+  r.classes = fit.classes;
+  r.input_names = fit.input_names;
+  r.summary = {{fit.summary.objective, fmt::format("{:.4f}", fit.value)},
+               {"converged", fit.summary.converged ? "yes" : "no"},
+               {"reason", fit.summary.reason},
+               {"seconds", fmt::format("{:.3g}", fit.summary.seconds)}};
+  r.warnings = fit.summary.warnings;
+  r.predictions.push_back({file_name(a.data), labels, RowMatrix(fit.predict(X).probabilities), X});
+  if (X.cols() <= 2) {
+    r.grid = ClassGrid::over(X);
+    r.grid->probabilities = fit.predict(r.grid->inputs()).probabilities;
+    r.X = X;
+    r.labels = labels;
+    r.Z = inducing_inputs(fit);
+  }
+  return written(a, classification_report(r), X.rows());
+}
+
+Outcome report(const SavedModel& m, const ReportArguments& a) {
   RegressionReportOptions options;
   options.title = a.title.empty() ? "Report on " + file_name(a.model) : a.title;
   if (!a.data.empty()) {
@@ -31,14 +84,13 @@ Outcome run_report(const ReportArguments& a) {
         HeldOutData{file_name(a.data), m.inputs.apply(table),
                     numeric_columns(table, select_columns(table, m.fit.output_names))};
   }
-  const std::string page = regression_report(m.fit, options);
-  write_file(a.out, page);
-  return {{{"file", a.out},
-           {"bytes", page.size()},
-           {"held_out", options.held_out ? json(options.held_out->X.rows()) : json(nullptr)}},
-          fmt::format("the report is in {} ({} kB): open it in a browser\n", a.out,
-                      (page.size() + 999) / 1000),
-          0};
+  return written(a, regression_report(m.fit, options),
+                 options.held_out ? json(options.held_out->X.rows()) : json(nullptr));
+}
+
+Outcome run_report(const ReportArguments& a) {
+  check_folder(a.out);
+  return std::visit([&](const auto& m) { return report(m, a); }, load_any_model(a.model));
 }
 
 }  // namespace

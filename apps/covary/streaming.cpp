@@ -17,6 +17,7 @@
 #include "covary/data/table_blocks.hpp"
 #include "covary/error.hpp"
 #include "covary/statistics/sweep.hpp"
+#include "generalised.hpp"
 #include "temporary_rows.hpp"
 
 namespace covary::cli {
@@ -35,6 +36,10 @@ Format format_of(std::string path) {
 
 // Why the rows have to be in memory, or nothing.
 std::string obstacle(const TrainingArguments& a, const SparseArguments& sparse) {
+  if (is_generalised_model(sparse.model))
+    return fmt::format("--model {} keeps all rows in memory", sparse.model);
+  if (a.likelihood != "auto" && a.likelihood != "gaussian")
+    return fmt::format("a model of likelihood {} keeps all rows in memory", a.likelihood);
   const auto model = approximation_of(sparse, std::numeric_limits<Index>::max());
   if (!model) return "--model exact keeps all rows in memory";
   if (model->kind == Approximation::Kind::pitc) return "--model pitc groups the rows in memory";

@@ -170,7 +170,7 @@ GeneralisedFit Generalised::fit() {
   if (!trains) summary.initial_value = summary.value;
   summary.objective = options_.method == Inference::vi
                           ? "elbo"
-                          : fmt::format("log_marginal_likelihood({})", name());
+                          : fmt::format("log_evidence({})", name());
   summary.route =
       fmt::format("{}: {} iterations at the end, N×N factorisations", name(), q.iterations);
   summary.warnings.insert(summary.warnings.begin(), warnings_.begin(), warnings_.end());
