@@ -190,7 +190,7 @@ def test_callback_and_stop():
 
 
 @pytest.mark.parametrize("make", [lambda: cv.Generalised(*three(), likelihood="softmax"),
-                                  lambda: cv.Svgp(*three(), likelihood="softmax", inducing=8, seed=2)])
+                                  lambda: cv.Svgp(*labels(), likelihood="bernoulli", inducing=8, seed=2)])
 def test_models_are_copied_and_pickled(make):
     model = make()
     model.parameters["kernel.variance"] = 2.5
