@@ -29,6 +29,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):
     likelihood: str
     multi_class: str
     random_state: Any
+    fit_: GeneralisedFit
     fits_: List[GeneralisedFit]
 
     def fit(self: _Self, X: Any, y: Any) -> _Self:
@@ -192,7 +193,8 @@ class SparseGPClassifier(_Classifier):
     covariance : str, default "full"
         Of q: ``"full"``, ``"blocks(20)"`` or ``"diagonal"``.
     batch : int, default 0
-        Rows of a minibatch; 0 is all of them up to 20 000 rows, else 1024.
+        Rows of a minibatch; 0 is all of them up to 20 000 rows, else 1024. All, too, where there
+        are no more than a batch.
     epochs : int, default 0
         Passes of minibatches over the data; 0 is twenty, but 2000 to 20 000 steps.
     multi_class : {"joint", "one_vs_rest"}, default "joint"
@@ -256,8 +258,9 @@ class SparseGPClassifier(_Classifier):
         inducing = self.inducing
         if isinstance(inducing, (int, np.integer)) and not isinstance(inducing, bool):
             inducing = min(int(inducing), len(X))
+        batch = self.batch if self.batch < len(X) else 0
         model = Svgp(X, labels.astype(np.float64), kernel=self.kernel, likelihood=likelihood, mean=self.mean,
-                     inducing=inducing, selection=self.selection, covariance=self.covariance, batch=self.batch,
+                     inducing=inducing, selection=self.selection, covariance=self.covariance, batch=batch,
                      epochs=self.epochs, classes=classes, scale=self.scale, seed=seed, **columns)
         return model.fit(max_iter=self.max_iter, progress=bool(self.verbose))
 

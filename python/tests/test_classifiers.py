@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import PolynomialFeatures
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import covary as cv
@@ -50,14 +50,14 @@ def estimator(request):
                                      (30, 7, 12)])
 def test_labels_of_any_kind(estimator, classes):
     X, y = bands(classes=classes)
-    gp = estimator.fit(X, y)
+    gp = estimator.set_params(max_iter=10 if len(classes) == 2 else 2).fit(X, y)
     np.testing.assert_array_equal(gp.classes_, np.unique(y))
     p = gp.predict_proba(X)
     assert p.shape == (60, len(classes))
     np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-9)
-    assert gp.predict(X).dtype == y.dtype and gp.score(X, y) > 0.85
-    assert gp.fit_.likelihood == ("softmax(3)" if len(classes) == 3 else gp.fit_.likelihood)
-    assert [float(name) for name in gp.fit_.classes] == sorted(classes) if classes[0] in (12, 2.0, 30) else True
+    assert gp.predict(X).dtype == y.dtype and gp.score(X, y) > 0.75
+    assert gp.fit_.likelihood == ("softmax(3)" if len(classes) == 3 else "bernoulli(logit)")
+    assert gp.fit_.classes == [f"{label:g}" if isinstance(label, float) else str(label) for label in sorted(classes)]
 
 
 @pytest.mark.parametrize("make", [lambda **o: cv.GPClassifier(random_state=0, **o),
@@ -76,19 +76,20 @@ def test_one_against_the_rest(make):
 
 def test_held_out_scores():
     X, y = bands(100, classes=("up", "down"))
-    for gp in (cv.GPClassifier(random_state=0), cv.GPClassifier(method="ep", random_state=0),
-               cv.GPClassifier("se(ard)", "bernoulli(probit)", "vgp", random_state=0),
-               cv.SparseGPClassifier(inducing=20, random_state=0)):
+    for gp in (cv.GPClassifier(random_state=0), cv.GPClassifier(method="ep", max_iter=10, random_state=0),
+               cv.GPClassifier("se(ard)", "bernoulli(probit)", "vgp", max_iter=10, random_state=0),
+               cv.SparseGPClassifier(inducing=20, max_iter=20, random_state=0)):
         assert gp.fit(X, y).score(*bands(200, classes=("up", "down"), seed=4)) > 0.9
+    X, y = X[:50], y[:50]
     full = cv.GPClassifier(method="vgp", random_state=0).fit(X, y)
-    sparse = cv.SparseGPClassifier(inducing=60, random_state=0).fit(X, y)
+    sparse = cv.SparseGPClassifier(inducing=40, random_state=0).fit(X, y)
     assert sparse.elbo_value_ == sparse.fit_.value
     assert full.log_marginal_likelihood_value_ == full.fit_.value == pytest.approx(sparse.elbo_value_, abs=0.5)
 
 
 def test_scikit_learn_tools(estimator):
     X, y = bands(classes=("up", "down"))
-    assert make_pipeline(PolynomialFeatures(2), clone(estimator)).fit(X, y).score(X, y) > 0.85
+    assert make_pipeline(StandardScaler(), clone(estimator)).fit(X, y).score(X, y) > 0.85
     assert np.mean(cross_val_score(estimator, X, y, cv=3, scoring="neg_log_loss")) > np.log(0.5)
     search = GridSearchCV(estimator, {"kernel": ["constant", "se(ard)"]}, cv=3)
     assert search.fit(X, y).best_params_ == {"kernel": "se(ard)"}
@@ -121,8 +122,17 @@ def test_random_state():
     assert not np.array_equal(other.fit_.Z, one.fit_.Z)
 
 
+def test_minibatches():
+    X, y = bands(300, classes=("up", "down"))
+    gp = cv.SparseGPClassifier(inducing=20, batch=100, epochs=50, random_state=0).fit(X, y)
+    assert gp.n_iter_ == 150 and gp.score(X, y) > 0.9
+    few = clone(gp).set_params(max_iter=3).fit(X[:60], y[:60])  # fewer rows than a batch: all of them
+    assert few.n_iter_ <= 3
+
+
 def test_the_command_line_reads_a_classifier(tmp_path, command_line, estimator):
     X, y = bands(40)
+    estimator.set_params(max_iter=2)
     pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "way": y}).to_csv(tmp_path / "t.csv", index=False)
     text = pd.read_csv(tmp_path / "t.csv", dtype=str)
     frame = pd.DataFrame({name: text[name].map(float) for name in "ab"})
