@@ -8,26 +8,48 @@
 
 #include "covary/error.hpp"
 #include "covary/linalg/blas.hpp"
+#include "covary/linalg/parallel.hpp"
 
 namespace covary {
 namespace {
 
-// With S = Σ ā_n a_nᵀ, which is not symmetric away from the best q, ∂F/∂Kuu is the symmetric part
-// of −L⁻ᵀΦ(S)L⁻¹, where Φ takes the lower triangle with half the diagonal.
-Matrix Kuu_adjoint(const Matrix& L, Matrix S) {
-  S.triangularView<Eigen::StrictlyUpper>().setZero();
-  S.diagonal() *= 0.5;
-  solve_lower(L, S, Op::transpose);
+// The functions first … of q that share a kernel.
+struct Shared {
+  const WhitenedGaussian& q;
+  const UncollapsedGradient& data;
+  Index first, count;
+};
+
+// With S = Σ ā_n a_nᵀ over the rows, which is not symmetric away from the best q, ∂F/∂Kuu is the
+// symmetric part of −L⁻ᵀΦ(S)L⁻¹, where Φ takes the lower triangle with half the diagonal. From
+// ā_n = m·m̄_n + 2v̄_n(Ls·Lsᵀ − I)a_n follows S = m·gᵀ + 2(Ls·Lsᵀ − I)H, column by column, and of
+// the columns from c only the rows from c are needed.
+Matrix Kuu_adjoint(const Matrix& L, const Shared& of) {
+  constexpr Index width = 64;
+  const Index M = L.rows();
+  Matrix S = Matrix::Zero(M, M);
+  parallel_for((M + width - 1) / width, [&](Index strip) {
+    const Index c = strip * width, w = std::min(width, M - c), below = M - c;
+    auto low = S.block(c, c, below, w);
+    Matrix X;
+    for (Index f = of.first; f < of.first + of.count; ++f) {
+      const Matrix& Ls = of.q.Ls[static_cast<std::size_t>(f)];
+      X = of.data.H[static_cast<std::size_t>(f)].middleCols(c, w);
+      low -= 2.0 * X.bottomRows(below);
+      multiply_lower(Ls, X, Op::transpose);
+      auto end = X.bottomRows(below);
+      multiply_lower(Ls.bottomRightCorner(below, below), end);
+      gemm(1.0, Ls.bottomLeftCorner(below, c), Op::none, X.topRows(c), Op::none, 1.0, end);
+      low += 2.0 * end;
+    }
+    gemm(1.0, of.q.m.block(c, of.first, below, of.count), Op::none,
+         of.data.g.block(c, of.first, w, of.count), Op::transpose, 1.0, low);
+    low.topRows(w).triangularView<Eigen::StrictlyUpper>().setZero();
+    low.diagonal() *= 0.5;
+    solve_lower(L, S.middleCols(c, w), Op::transpose);
+  });
   solve_lower_right(L, S, Op::none, -0.5);
   return S + S.transpose();
-}
-
-// S += Σ_n ā_n a_nᵀ through the variances, ā_n = 2v̄_n(Ls·Lsᵀ − I)a_n.
-void add_covariance_adjoint(const Matrix& Ls, const Matrix& H, Matrix& S) {
-  Matrix LLH = H;
-  multiply_lower(Ls, LLH, Op::transpose);
-  multiply_lower(Ls, LLH);
-  S += 2.0 * (LLH - H);
 }
 
 }  // namespace
@@ -165,14 +187,10 @@ UncollapsedEvaluation evaluate_uncollapsed(const UncollapsedProblem& p, const Un
       gradient->theta_bar[i] *= p.scale;
       gradient->z_bar[i] *= p.scale;
       const Index first = static_cast<Index>(i);
-      Matrix S = product(v.q.m.middleCols(first, shares), gradient->g.middleCols(first, shares),
-                         Op::none, Op::transpose);
-      for (Index f = first; f < first + shares; ++f)
-        add_covariance_adjoint(v.q.Ls[static_cast<std::size_t>(f)],
-                               gradient->H[static_cast<std::size_t>(f)], S);
-      p.parts[i].features->Kuu_pullback(v.theta[i].data(), v.z[i].data(),
-                                        Kuu_adjoint(contexts[i].Luu, std::move(S)),
-                                        gradient->theta_bar[i].data(), gradient->z_bar[i].data());
+      p.parts[i].features->Kuu_pullback(
+          v.theta[i].data(), v.z[i].data(),
+          Kuu_adjoint(contexts[i].Luu, {v.q, *gradient, first, shares}),
+          gradient->theta_bar[i].data(), gradient->z_bar[i].data());
     }
   }
   out.kl = whitened_kl(v.q, gradient && gradient->of_factors ? gradient : nullptr);

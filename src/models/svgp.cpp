@@ -316,7 +316,7 @@ double Svgp::batch_objective(const Vector& u, const RowSource& rows, const Natur
   const Vector values = parameters_.constrain(u);
   Unpacked at = unpack(values);
   at.values.q = q.q();
-  const Sweep sweep = Sweep::for_features(rows, inducing());
+  const Sweep sweep(rows, 128);  // wide enough for BLAS, and few M×M sums to add up
   of_q.of_factors = false;
   of_q.of_parameters = gradient != nullptr;
   const UncollapsedEvaluation e = evaluate_uncollapsed(

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "covary/error.hpp"
+#include "covary/linalg/blas.hpp"
 #include "covary/models/svgp.hpp"
 #include "covary/random/random.hpp"
 #include "models/restored.hpp"
@@ -151,6 +152,38 @@ Summary Svgp::train_full(NaturalGaussian& q, Jitter& jitter) {
   return best.summary;
 }
 
+// One natural-gradient step of q; returns how often it was shortened. A move that is large for q
+// and for the noise of batches is tried on its own batch first: a log link from the prior to counts
+// of hundreds would leap by exp of the error.
+Index Svgp::step_q(const RowSource& rows, double value, const Vector& u,
+                   const UncollapsedGradient& of_q, double gamma, NaturalGaussian& q,
+                   Jitter& jitter) const {
+  const double share = static_cast<double>(rows_->rows()) / static_cast<double>(rows.rows());
+  const double usual =
+      std::sqrt(share * static_cast<double>(q.size() * latents()));  // of the noise, for γ = 1
+  double move = 0.0;
+  for (Index l = 0; l < latents(); ++l) {
+    Matrix e = of_q.g.col(l) - q.q().m.col(l);
+    multiply_lower(q.q().Ls[static_cast<std::size_t>(l)], e, Op::transpose);
+    move += e.squaredNorm();
+  }
+  move = gamma * std::sqrt(move);
+  if (q_options().conjugate || move <= std::max(2.0, 2.0 * gamma * usual)) {
+    const Index own = q.step(of_q.g, of_q.H, gamma);
+    return own < 0 ? 1 : own;
+  }
+  const NaturalGaussian before = q;
+  UncollapsedGradient unused;
+  for (Index shortened = 0; shortened < 30; ++shortened, gamma *= 0.5) {
+    if (q.step(of_q.g, of_q.H, gamma) >= 0) {
+      const double there = batch_objective(u, rows, q, jitter, nullptr, unused);
+      if (there <= value) return shortened;
+    }
+    q = before;
+  }
+  return 30;
+}
+
 Summary Svgp::train_batches(NaturalGaussian& q, Jitter& jitter) {
   const auto began = Clock::now();
   Batches batches(*rows_, in_memory_, batch_, options_.seed);
@@ -172,6 +205,9 @@ Summary Svgp::train_batches(NaturalGaussian& q, Jitter& jitter) {
   summary.reason = fmt::format("made {} steps of minibatches", steps);
   Index halvings = 0;
   const Index mark = std::max<Index>(1, steps / 100);
+  // At first q alone: the gradients of the rest at a q far from its place are huge, and Adam would
+  // remember them for a thousand steps.
+  const Index hold = std::min(2 * options_.natural_ramp, steps / 5);
   const auto stopped = [&] {
     if (options_.training.stop && options_.training.stop())
       summary.reason = "stopped by the caller";
@@ -193,21 +229,29 @@ Summary Svgp::train_batches(NaturalGaussian& q, Jitter& jitter) {
                                                        static_cast<double>(options_.natural_ramp))
                             : 1.0;
     std::optional<double> value;
+    const bool held = step < hold;
     try {
       value = batches.with(step, [&](const RowSource& rows) {
-        return batch_objective(adam.state().u, rows, q, jitter, &gradient, of_q);
+        return batch_objective(adam.state().u, rows, q, jitter, held ? nullptr : &gradient, of_q);
       });
-      if (std::isfinite(*value)) {
-        const Index own = q.step(of_q.g, of_q.H, ramp * options_.natural_step);
-        halvings += own < 0 ? 1 : own;
-      }
+      if (std::isfinite(*value))
+        halvings += batches.with(step, [&](const RowSource& rows) {
+          return step_q(rows, *value, adam.state().u, of_q, ramp * options_.natural_step, q,
+                        jitter);
+        });
     } catch (const NumericalError& e) {
       say(fmt::format("step {} failed: {}", step, e.what()));
+    }
+    ++summary.iterations;
+    if (step == 0) summary.initial_value = -value.value_or(0.0);
+    if (held) {
+      if (options_.after_iteration) options_.after_iteration({{}, adam.state(), q.q(), jitter});
+      continue;
     }
     const Adam::Outcome outcome = adam.step(value, gradient);
     if (outcome == Adam::Outcome::best) best_q = q;
     if (outcome == Adam::Outcome::rolled_back || outcome == Adam::Outcome::given_up) q = best_q;
-    if (step % mark == 0 || step == steps - 1)
+    if ((step - hold) % mark == 0 || step == steps - 1)
       summary.trace.push_back({step, -adam.state().mean,
                                gradient.size() ? gradient.cwiseAbs().maxCoeff() : 0.0,
                                seconds_since(began)});
@@ -220,13 +264,12 @@ Summary Svgp::train_batches(NaturalGaussian& q, Jitter& jitter) {
   }
   const AdamState& s = adam.state();
   parameters_.set_values(parameters_.constrain(s.u));
-  summary.iterations = summary.evaluations = s.steps;
+  summary.evaluations = summary.iterations;
   summary.rejected_evaluations = s.failures;
-  summary.initial_value = -s.initial_value;
   summary.gradient_norm = summary.trace.empty() ? 0.0 : summary.trace.back().gradient_norm;
   if (const std::string w = adam.warning(); !w.empty()) summary.warnings.push_back(w);
   if (halvings > 0)
-    say(fmt::format("natural-gradient steps were halved {} times to keep q proper", halvings));
+    say(fmt::format("natural-gradient steps were halved {} times to keep q in bounds", halvings));
   // Over the last quarter the mean rose by next to nothing: of the whole rise, or of its own noise.
   const auto& trace = summary.trace;
   if (whole && trace.size() >= 8) {

@@ -123,10 +123,11 @@ Adam::Outcome Adam::step(std::optional<double> value, const Vector& gradient) {
 
   Outcome outcome = Outcome::moved;
   if (k % options_.window == 0) {
-    const double spread = std::sqrt(s.variance) + 1e-3 * (1.0 + std::abs(s.best_mean));
+    const double spread = std::sqrt(s.best_variance) + 1e-3 * (1.0 + std::abs(s.best_mean));
     if (s.has_best && s.mean > s.best_mean + options_.divergence * spread) return roll_back();
     if (!s.has_best || s.mean < s.best_mean) {
       s.best_mean = s.mean;
+      s.best_variance = s.variance;
       s.best_u = s.u;
       s.has_best = true;
       outcome = Outcome::best;

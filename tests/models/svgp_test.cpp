@@ -139,16 +139,17 @@ TEST(Svgp, SeveralLatentFunctions) {
   for (Index i = 0; i < 80; ++i) y(i) = data.Y(i, 0) < -0.6 ? 0 : data.Y(i, 0) < 0.6 ? 1 : 2;
   for (const char* l : {"softmax(3)", "robust_max(3)"}) {
     SCOPED_TRACE(l);
-    SvgpOptions o = brief(l, 10, std::string(l) == "softmax(3)" ? 1 : 5);
-    const GeneralisedFit fit = Svgp(data.X, y, o).fit();
-    const Matrix p = fit.predict(data.X).probabilities;
+    SvgpOptions o = brief(l, 10, 2);
+    const Index n = std::string(l) == "softmax(3)" ? 40 : 80;  // its integrals are slow
+    const GeneralisedFit fit = Svgp(data.X.topRows(n), y.head(n), o).fit();
+    const Matrix p = fit.predict(data.X.topRows(n)).probabilities;
     double right = 0.0;
-    for (Index i = 0; i < 80; ++i) {
+    for (Index i = 0; i < n; ++i) {
       Index k = 0;
       p.row(i).maxCoeff(&k);
       right += static_cast<double>(k) == y(i) ? 1.0 : 0.0;
     }
-    EXPECT_GT(right / 80.0, 0.85);
+    EXPECT_GT(right / static_cast<double>(n), 0.85);
   }
 }
 
@@ -266,6 +267,27 @@ TEST(Svgp, MinibatchesComeNearTheFullOptimum) {
   EXPECT_NEAR(again.elbo(), batches.value, 0.05);
 }
 
+// From the prior, whose rate is 1, to counts of hundreds: whole steps would leap by exp of the
+// error.
+TEST(Svgp, MinibatchesOfLargeCountsDoNotLeap) {
+  Random random(6);
+  RowMatrix X(400, 1);
+  Vector y(400);
+  for (Index i = 0; i < 400; ++i) {
+    X(i, 0) = 6.0 * random.uniform();
+    y(i) = std::floor(300.0 * std::exp(std::sin(X(i, 0))));
+  }
+  SvgpOptions o = brief("poisson", 10);
+  o.batch = 50;
+  o.steps = 300;
+  const GeneralisedFit fit = Svgp(X, y, o).fit();
+  const RowMatrix at = (RowMatrix(2, 1) << 1.5, 4.5).finished();
+  const Vector mean = fit.predict(at).mean;
+  EXPECT_NEAR(mean(0) / (300.0 * std::exp(std::sin(1.5))), 1.0, 0.05);
+  EXPECT_NEAR(mean(1) / (300.0 * std::exp(std::sin(4.5))), 1.0, 0.05);
+  EXPECT_GT(fit.value, -5000.0);
+}
+
 // T26: the same seed, the same bits; the inducing inputs begin as rows of the data.
 TEST(Svgp, T26SameSeedSameResult) {
   const Labelled data = simulation_one(200, 7);
@@ -287,8 +309,7 @@ TEST(Svgp, T26SameSeedSameResult) {
 }
 
 TEST(Svgp, TheLastSmallerBatchHasItsOwnScale) {
-  // 70 rows in batches of 32: 32, 32 and 6. With everything held but q, whose steps are whole, the
-  // bound after each batch is that of the batch's own optimum: finite and above the prior's.
+  // 70 rows in batches of 32: 32, 32 and 6, twice.
   const Labelled data = simulation_one(70, 11);
   SvgpOptions o = brief("bernoulli(logit)", 6);
   o.batch = 32;

@@ -54,7 +54,8 @@ struct SvgpOptions {
   // Minibatches: so many steps, or passes over the data; 0: twenty passes, but at least 2000 and at
   // most 20 000 steps. training.max_seconds and training.stop hold here too.
   Index steps = 0, epochs = 0;
-  double natural_step = 0.1;  // γ, reached from a hundredth of it in natural_ramp steps
+  // γ, reached from a hundredth of it in natural_ramp steps; for twice as many only q moves.
+  double natural_step = 0.1;
   Index natural_ramp = 20;
   // every = 0: as long as the run.
   LearningRate learning_rate = {0.02, LearningRate::Schedule::cosine, 0.05, 0, 0};
@@ -132,6 +133,9 @@ class Svgp {
   Minimum train_rows(const LbfgsOptions& training, NaturalGaussian& q, Jitter& jitter, bool tell);
   Summary train_full(NaturalGaussian& q, Jitter& jitter);
   Summary train_batches(NaturalGaussian& q, Jitter& jitter);
+  Index step_q(const RowSource& rows, double value, const Vector& u,
+               const UncollapsedGradient& of_q, double gamma, NaturalGaussian& q,
+               Jitter& jitter) const;
   void say(const std::string& text) const;
 
   SvgpOptions options_;

@@ -36,7 +36,8 @@ struct AdamOptions {
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
   // The objective is followed by its mean over about this many steps, and compared as often.
   Index window = 50;
-  // Diverged when that mean is so many standard deviations of the single values above its best.
+  // Diverged when that mean is so many standard deviations, which the single values had at its
+  // best, above its best.
   double divergence = 5.0;
   Index most_rollbacks = 10;
 
@@ -54,7 +55,7 @@ struct AdamState {
   double mean = 0.0, variance = 0.0;  // of the objective, exponentially weighted
   double initial_value = 0.0;
   Vector best_u;
-  double best_mean = 0.0;
+  double best_mean = 0.0, best_variance = 0.0;
   bool has_best = false;
   Index rollbacks = 0;
   Index failures = 0;  // evaluations that were not finite
