@@ -15,12 +15,15 @@ namespace {
 
 // Text or objects, cell by cell; nothing where NumPy sees numbers.
 std::optional<std::vector<std::string>> to_cells(nb::handle y) {
-  const nb::object array = nb::module_::import_("numpy").attr("asarray")(y);
+  nb::object array = nb::module_::import_("numpy").attr("asarray")(y);
   const auto kind = nb::cast<std::string>(nb::object(array.attr("dtype").attr("kind")));
   if (kind != "O" && kind != "U" && kind != "S" && kind != "T" && kind != "b") return std::nullopt;
+  if (kind == "S") array = array.attr("astype")("U");
   std::vector<std::string> out;
-  for (nb::handle cell : nb::object(array.attr("ravel")()))
+  for (nb::handle cell : nb::object(array.attr("ravel")())) {
     out.push_back(cell.is_none() ? "" : nb::cast<std::string>(nb::str(cell)));
+    if (out.back() == "<NA>") out.back().clear();  // pandas'
+  }
   return out;
 }
 

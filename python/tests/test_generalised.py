@@ -82,7 +82,7 @@ def test_labels_of_any_kind():
     by_name = names(y)
     for same, classes in ((up, ["False", "True"]), (np.where(up, 12, 3), ["3", "12"]), (up.astype(float), ["0", "1"]),
                           (pd.Series(np.where(up, "b", "a"), name="letter"), ["a", "b"]),
-                          (np.where(up, "b", "a").astype(object), ["a", "b"])):
+                          (np.where(up, "b", "a").astype(object), ["a", "b"]), (np.where(up, b"b", b"a"), ["a", "b"])):
         fit = names(same)
         assert fit.classes == classes
         np.testing.assert_array_equal(fit.predict_proba(X), by_name.predict_proba(X))
@@ -101,6 +101,9 @@ def test_missing_targets_are_left_out():
     holes[::5] = None
     fit = cv.Generalised(X, holes).fit(max_iter=0)
     assert fit.rows == 48
+    for same in (pd.Series(holes, dtype="string"), pd.Series(holes).map({"down": 0.0, "up": 1.0}),
+                 pd.Series(holes).map({"down": 0, "up": 1}).astype("Int64")):
+        np.testing.assert_array_equal(cv.Generalised(X, same).fit(max_iter=0).predict_proba(X), fit.predict_proba(X))
     assert np.isnan(fit.log_density(X, holes)).sum() == 12
     assert cv.Svgp(X, holes, inducing=5).fit(max_iter=0).rows == 48
 
@@ -123,6 +126,12 @@ def test_wrong_targets_are_told(fitted):
         cv.Generalised(X, np.ones(60), likelihood="poisson", classes=["a", "b"])
     with pytest.raises(ValueError, match="columns"):
         cv.Generalised(X, np.ones((60, 2)), likelihood="poisson")
+    with pytest.raises(ValueError, match="60"):
+        cv.Generalised(X, y[:50])
+    with pytest.raises(ValueError, match="60"):
+        cv.Svgp(X, y[:50])
+    with pytest.raises(ValueError, match="50"):
+        cv.Generalised(X, np.arange(60), likelihood="poisson", aux=np.ones(50))
     with pytest.raises(ValueError, match="method is 'exact'"):
         cv.Generalised(X, y, method="exact")
     with pytest.raises(cv.ExpressionError, match="bernouli"):
@@ -187,6 +196,16 @@ def test_callback_and_stop():
     with pytest.raises(KeyboardInterrupt):
         model.fit(callback=interrupt)
     assert model.parameters["kernel.variance"] == given
+
+
+@pytest.mark.parametrize("options, word", [({}, "objective"), ({"inducing": 9}, "objective"),
+                                           ({"inducing": 9, "batch": 20, "epochs": 3}, "steps of minibatches")])
+def test_progress_is_told(capsys, options, word):
+    model = (cv.Svgp if options else cv.Generalised)(*labels(), **options)
+    model.fit(progress=True, max_iter=3)
+    assert word in capsys.readouterr().err
+    model.fit(progress=False, max_iter=3)
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize("make", [lambda: cv.Generalised(*three(), likelihood="softmax"),
