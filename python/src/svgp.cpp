@@ -148,7 +148,8 @@ constexpr const char* fit_doc =
 
 The arguments are those of ``Regression.fit``; without a ``seed`` the model's own is used. ``max_iter``
 is of L-BFGS, whose parts count their iterations from 1 for the callback; ``max_iter=0`` only evaluates.
-With minibatches the callback sees every step with the mean of the bound over some of them.
+With minibatches the callback sees every step of Adam, with the mean of the bound over some of them; at
+first q moves alone, and it is not called.
 )doc";
 
 SvgpModel make_model(const ArrayLike& X, const ArrayLike& y, const Names& input_names,

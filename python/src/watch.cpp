@@ -79,8 +79,10 @@ void Watch::show(const RestartsState& state) {
                     norm(s) / std::max(1.0, std::abs(s.value)));
 }
 
-// Of minibatches the means over some steps are seen: single values say little.
+// Of minibatches the means over some steps are seen: single values say little. There are none
+// before the first step of Adam, while q moves alone.
 void Watch::show(const AdamState& s) {
+  if (s.steps == 0) return;
   const nb::gil_scoped_acquire acquire;
   if (!callback_.is_none() && !stopped_)
     stopped_ =
