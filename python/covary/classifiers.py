@@ -41,7 +41,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
-            raise ValueError(f"y holds one class only, {self.classes_[0]!r}; a classifier needs rows of two at least")
+            raise ValueError(f"y holds one class only, '{self.classes_[0]}'; a classifier needs rows of two at least")
         names = getattr(self, "feature_names_in_", None)
         columns = {"input_names": None if names is None else list(names),
                    "output_name": output_names[0] if output_names else None}
