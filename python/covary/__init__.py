@@ -14,6 +14,8 @@ Level one is scikit-learn's manner, level two mirrors the C++ library.
 (3,)
 >>> cv.SparseRegression(X, y, inducing=8).fit(seed=0).Z.shape  # for many rows
 (8, 1)
+>>> cv.GPClassifier(random_state=0).fit(X, y > 0).predict([[1.5]]).tolist()
+[True]
 """
 
 import importlib
@@ -24,6 +26,8 @@ from ._core import (
     ExpressionError,
     FileError,
     Fit,
+    Generalised,
+    GeneralisedFit,
     InputError,
     Interrupted,
     Kernel,
@@ -33,6 +37,7 @@ from ._core import (
     Regression,
     SparseRegression,
     Summary,
+    Svgp,
     Unsupported,
     __version__,
     fit_file,
@@ -43,13 +48,16 @@ from ._core import (
 
 if TYPE_CHECKING:
     from . import plot as plot
+    from .classifiers import GPClassifier as GPClassifier
+    from .classifiers import SparseGPClassifier as SparseGPClassifier
     from .estimators import GPRegressor as GPRegressor
     from .estimators import SparseGPRegressor as SparseGPRegressor
 
 __all__ = [
-    "CovaryError", "ExpressionError", "FileError", "Fit", "GPRegressor", "InputError", "Interrupted",
-    "Kernel", "Mean", "NumericalError", "Parameters", "Regression", "SparseGPRegressor", "SparseRegression",
-    "Summary", "Unsupported", "__version__", "fit_file", "load", "plot", "set_threads", "threads",
+    "CovaryError", "ExpressionError", "FileError", "Fit", "GPClassifier", "GPRegressor", "Generalised",
+    "GeneralisedFit", "InputError", "Interrupted", "Kernel", "Mean", "NumericalError", "Parameters", "Regression",
+    "SparseGPClassifier", "SparseGPRegressor", "SparseRegression", "Summary", "Svgp", "Unsupported", "__version__",
+    "fit_file", "load", "plot", "set_threads", "threads",
 ]
 
 
@@ -57,6 +65,8 @@ def __getattr__(name):
     # scikit-learn and matplotlib are wanted only by those who ask for what needs them.
     if name in ("GPRegressor", "SparseGPRegressor"):
         return getattr(importlib.import_module(".estimators", __name__), name)
+    if name in ("GPClassifier", "SparseGPClassifier"):
+        return getattr(importlib.import_module(".classifiers", __name__), name)
     if name == "plot":
         return importlib.import_module(".plot", __name__)
     raise AttributeError(f"module 'covary' has no attribute '{name}'")

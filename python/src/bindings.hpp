@@ -10,8 +10,11 @@ void bind_parameters(nanobind::module_& m);
 void bind_kernels(nanobind::module_& m);
 void bind_summary(nanobind::module_& m);
 void bind_fit(nanobind::module_& m);
+void bind_generalised_fit(nanobind::module_& m);  // and load()
 void bind_regression(nanobind::module_& m);
 void bind_sparse_regression(nanobind::module_& m);
+void bind_generalised(nanobind::module_& m);
+void bind_svgp(nanobind::module_& m);
 void bind_fit_file(nanobind::module_& m);
 
 }  // namespace covary::python

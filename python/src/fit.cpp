@@ -11,6 +11,7 @@
 #include "covary/storage/model_file.hpp"
 #include "parameters.hpp"
 #include "predictions.hpp"
+#include "training_data.hpp"
 #include "unlocked.hpp"
 
 namespace covary::python {
@@ -34,10 +35,6 @@ nb::dict diagnostics(const SavedModel& m) {
   nb::dict out;
   for (const auto& [name, value] : m.fit.diagnostics) out[name.c_str()] = value;
   return out;
-}
-
-nb::tuple scaling(const Scaling& s) {
-  return nb::make_tuple(to_numpy(Vector(s.shift)), to_numpy(Vector(s.scale)));
 }
 
 std::string describe(const SavedModel& m) {
@@ -141,10 +138,12 @@ True
       .def_prop_ro("input_names", [](const SavedModel& s) { return s.inputs.names(); })
       .def_prop_ro("output_names", [](const SavedModel& s) { return s.fit.output_names; })
       .def_prop_ro(
-          "input_scaling", [](const SavedModel& s) { return scaling(s.fit.input_scaling); },
+          "input_scaling",
+          [](const SavedModel& s) { return scaling_to_python(s.fit.input_scaling); },
           "Shift and scale of each input column.")
       .def_prop_ro(
-          "output_scaling", [](const SavedModel& s) { return scaling(s.fit.output_scaling); },
+          "output_scaling",
+          [](const SavedModel& s) { return scaling_to_python(s.fit.output_scaling); },
           "Shift and scale of each output column.")
       .def_prop_ro("Z", inducing_inputs, nb::rv_policy::move,
                    "The inducing inputs of a sparse model, in the units of the data: M×D.")
@@ -175,12 +174,6 @@ True
         return fmt::format("<p>{}<br>{}</p>{}", describe(s), describe_value(s.fit),
                            html_table(s.fit.parameters, &s.fit.standard_errors));
       });
-  m.def(
-      "load",
-      [](const std::filesystem::path& path) {
-        return unlocked([&] { return load_model(path.string()); });
-      },
-      "path"_a, "Reads a model file; the same as ``Fit.load``.");
 }
 
 }  // namespace covary::python

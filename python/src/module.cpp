@@ -12,8 +12,11 @@ NB_MODULE(_core, m) {
   covary::python::bind_kernels(m);
   covary::python::bind_summary(m);
   covary::python::bind_fit(m);
+  covary::python::bind_generalised_fit(m);
   covary::python::bind_regression(m);
   covary::python::bind_sparse_regression(m);
+  covary::python::bind_generalised(m);
+  covary::python::bind_svgp(m);
   covary::python::bind_fit_file(m);
   m.def("threads", &covary::threads, "Threads that Covary uses.");
   m.def("set_threads", &covary::set_threads, "n"_a, "Use n threads; 0 is all cores.");

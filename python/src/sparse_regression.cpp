@@ -10,8 +10,8 @@
 #include "covary/error.hpp"
 #include "covary/storage/model_file.hpp"
 #include "expressions.hpp"
+#include "inducing.hpp"
 #include "parameters.hpp"
-#include "tables.hpp"
 #include "training_data.hpp"
 #include "watch.hpp"
 
@@ -59,27 +59,6 @@ Route to_route(const std::string& name) {
   if (name == "safe") return Route::safe;
   if (name == "stable") return Route::stable;
   throw InputError(fmt::format("route is '{}'; it is 'auto', 'fast', 'safe' or 'stable'", name));
-}
-
-// None, a number, or the inducing inputs themselves, a table of which has its columns by name.
-void set_inducing(SparseRegressionOptions& options, nb::handle inducing, const TrainingData& data) {
-  if (inducing.is_none()) return;
-  if (is_table(inducing) ||
-      nb::cast<int>(nb::module_::import_("numpy").attr("ndim")(inducing)) > 0) {
-    options.Z = is_table(inducing) ? to_inputs(inducing, data.inputs()).get()
-                                   : to_inputs(inducing, "inducing").get();
-    if (options.Z.rows() == 0)
-      throw InputError("inducing has no rows; None takes as many inducing inputs as it needs");
-    return;
-  }
-  const nb::object number =
-      PyBool_Check(inducing.ptr()) ? nb::object() : nb::steal(PyNumber_Index(inducing.ptr()));
-  if (!number.is_valid()) PyErr_Clear();
-  if (!number.is_valid() || !nb::try_cast(number, options.inducing) || options.inducing < 1)
-    throw InputError(
-        fmt::format("inducing is {}; it is a number of at least 1, an array with the inducing "
-                    "inputs, or None for as many as it needs",
-                    nb::repr(inducing).c_str()));
 }
 
 struct FitArguments {
@@ -204,7 +183,9 @@ void bind_sparse_regression(nb::module_& m) {
             options.kernel = to_kernel(kernel);
             options.mean = to_mean(mean);
             options.approximation = Approximation(model);
-            set_inducing(options, inducing, data);
+            Inducing asked = to_inducing(inducing, data, "as many inducing inputs as it needs");
+            options.inducing = asked.number.value_or(0);
+            options.Z = std::move(asked.Z);
             options.selection = parse_selection(selection);
             options.scale_inputs = to_scale_mode(scale, data.X);
             options.scale_outputs = to_scale_mode(scale, data.Y);

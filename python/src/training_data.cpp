@@ -47,6 +47,10 @@ ScaleMode to_scale_mode(const std::string& scale, ConstRows data) {
   return scale == "auto" ? suggest_mode(data) : parse_scale_mode(scale);
 }
 
+nb::tuple scaling_to_python(const Scaling& s) {
+  return nb::make_tuple(to_numpy(Vector(s.shift)), to_numpy(Vector(s.scale)));
+}
+
 nb::tuple get_state(const TrainingData& d) {
   return nb::make_tuple(to_numpy(RowMatrix(d.X)), to_numpy(RowMatrix(d.Y)),
                         to_numpy(Vector(d.noise)), d.input_names, d.output_names);

@@ -28,6 +28,8 @@ TrainingData to_training_data(nb::handle X, nb::handle Y, nb::handle noise,
 // "auto" is by the data, for inputs and outputs apart, as on the command line.
 ScaleMode to_scale_mode(const std::string& scale, ConstRows data);
 
+nb::tuple scaling_to_python(const Scaling& s);  // shift and scale of each column
+
 // For pickles.
 nb::tuple get_state(const TrainingData& data);
 TrainingData training_data_from(const nb::tuple& state);

@@ -1,5 +1,6 @@
 #include "watch.hpp"
 
+#include <fmt/format.h>
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
@@ -41,22 +42,54 @@ void Watch::attach(LbfgsOptions& training,
       return !stopped_;
     };
   if (!bar_.is_none())
-    after_iteration = [this](const TrainingState& state) {
-      if (!state.restarts.run) return;
-      const LbfgsState& s = *state.restarts.run;
+    after_iteration = [this](const TrainingState& state) { show(state.restarts); };
+}
+
+void Watch::attach(std::function<void(const std::string&)>& tell) {
+  if (!bar_.is_none())
+    tell = [this](const std::string& text) {
       const nb::gil_scoped_acquire acquire;
-      bar_.attr("show")(state.restarts.start, s.iterations, shift_ - s.value, norm(s),
-                        norm(s) / std::max(1.0, std::abs(s.value)));
+      bar_.attr("say")(text);
     };
 }
 
 void Watch::attach(SparseRegressionOptions& options) {
   attach(options.training, options.after_iteration);
-  if (!bar_.is_none())
-    options.tell = [this](const std::string& text) {
-      const nb::gil_scoped_acquire acquire;
-      bar_.attr("say")(text);
+  attach(options.tell);
+}
+
+void Watch::attach(SvgpOptions& options) {
+  std::function<void(const TrainingState&)> unused;
+  attach(options.training, unused);
+  attach(options.tell);
+  if (!bar_.is_none() || !callback_.is_none())
+    options.after_iteration = [this](const SvgpState& state) {
+      if (state.adam)
+        show(*state.adam);
+      else
+        show(state.restarts);
     };
+}
+
+void Watch::show(const RestartsState& state) {
+  if (bar_.is_none() || !state.run) return;
+  const LbfgsState& s = *state.run;
+  const nb::gil_scoped_acquire acquire;
+  bar_.attr("show")(state.start, s.iterations, shift_ - s.value, norm(s),
+                    norm(s) / std::max(1.0, std::abs(s.value)));
+}
+
+// Of minibatches the means over some steps are seen: single values say little. There are none
+// before the first step of Adam, while q moves alone.
+void Watch::show(const AdamState& s) {
+  if (s.steps == 0) return;
+  const nb::gil_scoped_acquire acquire;
+  if (!callback_.is_none() && !stopped_)
+    stopped_ =
+        callback_(s.steps, shift_ - s.mean, s.first.size() ? s.first.cwiseAbs().maxCoeff() : 0.0)
+            .is(Py_False);
+  if (!bar_.is_none())
+    bar_.attr("say")(fmt::format("step {}  elbo about {:.4f}", s.steps, shift_ - s.mean));
 }
 
 void Watch::close(bool finished) {

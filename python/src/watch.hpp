@@ -2,7 +2,9 @@
 
 #include <nanobind/nanobind.h>
 
+#include "covary/models/generalised.hpp"
 #include "covary/models/sparse_regression.hpp"
+#include "covary/models/svgp.hpp"
 #include "unlocked.hpp"
 
 namespace covary::python {
@@ -17,12 +19,14 @@ class Watch {
 
   void attach(RegressionOptions& options) { attach(options.training, options.after_iteration); }
   void attach(SparseRegressionOptions& options);
+  void attach(GeneralisedOptions& options) { attach(options.training, options.after_iteration); }
+  void attach(SvgpOptions& options);
 
   // Trains a model with options that this was attached to, without the interpreter's lock.
   template <class Model>
-  RegressionFit run(Model& model) {
+  auto run(Model& model) {
     try {
-      RegressionFit fit = unlocked([&] { return model.fit(); });
+      auto fit = unlocked([&] { return model.fit(); });
       close(true);
       return fit;
     } catch (...) {
@@ -33,6 +37,9 @@ class Watch {
 
  private:
   void attach(LbfgsOptions& training, std::function<void(const TrainingState&)>& after_iteration);
+  void attach(std::function<void(const std::string&)>& tell);
+  void show(const RestartsState& state);
+  void show(const AdamState& state);
   void close(bool finished);  // the bar
 
   nanobind::object callback_, bar_;

@@ -38,6 +38,7 @@ def test_there_are_examples_to_run():
     names = {name for name, _ in documented()}
     assert {"covary", "Kernel", "Mean", "Parameters", "Regression", "Regression.fit", "Fit", "GPRegressor"} <= names
     assert {"SparseRegression", "SparseRegression.fit", "SparseGPRegressor"} <= names
+    assert {"Generalised", "Svgp", "GeneralisedFit", "GPClassifier", "SparseGPClassifier"} <= names
     assert {"plot.bracket", "plot.curve", "plot.components", "plot.split"} <= names
 
 
@@ -48,14 +49,14 @@ def test_public_things_have_docstrings():
         assert getattr(covary.plot, name).__doc__, name
 
 
-def test_the_page_runs(tmp_path, monkeypatch):
+@pytest.mark.parametrize("page, least", [("docs/python.md", 5), ("docs/classification.md", 1)])
+def test_the_page_runs(tmp_path, monkeypatch, page, least):
     monkeypatch.chdir(tmp_path)
-    page = (ROOT / "docs/python.md").read_text()
-    blocks = re.findall(r"^```python\n(.*?)^```", page, flags=re.M | re.S)
-    assert len(blocks) >= 5
+    blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(), flags=re.M | re.S)
+    assert len(blocks) >= least
     names = {}
     for block in blocks:
-        exec(compile(block, "docs/python.md", "exec"), names)
+        exec(compile(block, page, "exec"), names)
 
 
 def test_stubs_are_there_and_hold(tmp_path):
@@ -78,12 +79,18 @@ def test_stubs_are_there_and_hold(tmp_path):
         "name: str = sparse.model\n"
         "bound: float | None = sparse.upper_bound\n"
         "few: cv.SparseGPRegressor = cv.SparseGPRegressor(inducing=5).fit(np.zeros((3, 1)), [1, 2, 3])\n"
+        "loaded: cv.Fit | cv.GeneralisedFit = cv.load('m.cov')\n"
+        "classes: cv.GeneralisedFit = cv.Generalised(np.zeros((3, 1)), ['a', 'b', 'a'], method='ep').fit(seed=1)\n"
+        "p: int = classes.predict_proba([[0.0]]).size + len(classes.classes)\n"
+        "elbo: float = cv.Svgp(np.zeros((3, 1)), [0, 1, 0], inducing=2, weights=[1, 2, 3]).elbo()\n"
+        "gc: cv.GPClassifier = cv.GPClassifier(kernel=k, method='vgp').fit(np.zeros((3, 1)), [1, 2, 3])\n"
+        "inner: cv.GeneralisedFit = gc.fit_\n"
     )
     wrong = tmp_path / "wrong.py"
     wrong.write_text("import covary as cv\nx: str = cv.threads()\ncv.Kernel(3)\ncv.GPRegressor(restarts='many')\n"
-                     "cv.SparseGPRegressor(model=3)\n")
+                     "cv.SparseGPRegressor(model=3)\ncv.GPClassifier(method=1)\n")
     mypy = [sys.executable, "-m", "mypy", "--cache-dir", str(tmp_path / "cache")]
     good = subprocess.run([*mypy, str(program)], capture_output=True, text=True)
     assert good.returncode == 0, good.stdout
     bad = subprocess.run([*mypy, str(wrong)], capture_output=True, text=True)
-    assert bad.returncode == 1 and bad.stdout.count("error:") == 4, bad.stdout
+    assert bad.returncode == 1 and bad.stdout.count("error:") == 5, bad.stdout

@@ -181,6 +181,29 @@ def test_ctrl_c_ends_a_sparse_fit():
     assert out == "interrupted True True"
 
 
+@pytest.mark.parametrize("model, value", [
+    ("Generalised(X, y)", "value"),
+    ("Svgp(X, y, inducing=10)", "elbo"),
+    ("Svgp(X, y, inducing=10, batch=50)", "elbo"),
+])
+def test_ctrl_c_ends_a_fit_of_any_likelihood(model, value):
+    out = run(f"""
+        import os, signal
+        import numpy as np, covary
+        X = np.random.default_rng(0).uniform(-2, 2, (300, 2))
+        y = np.where(np.sin(2 * X[:, 0]) > X[:, 1], "a", "b")
+        model = covary.{model}
+        before, value = model.parameters.table(), model.{value}()
+        def interrupt(*_):
+            os.kill(os.getpid(), signal.SIGINT)
+        try:
+            model.fit(callback=interrupt)
+        except KeyboardInterrupt:
+            print("interrupted", model.parameters.table() == before, model.{value}() == value)
+    """)
+    assert out == "interrupted True True"
+
+
 def test_ctrl_c_from_outside_ends_a_long_fit():
     program = textwrap.dedent("""
         import numpy as np, covary

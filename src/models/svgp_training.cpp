@@ -346,7 +346,7 @@ GeneralisedFit Svgp::fit() {
                      options_.classes,
                      {},
                      {},
-                     {}};
+                     rows_->rows()};
   out.diagnostics = {{"inducing", static_cast<double>(inducing())},
                      {"batch", static_cast<double>(batch_)},
                      {"fit", best.at.fit - log_jacobian_},

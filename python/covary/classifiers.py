@@ -1,0 +1,275 @@
+"""Level one: classifiers in the manner of scikit-learn."""
+
+from typing import Any, List, TypeVar, Union
+
+import numpy as np
+
+try:
+    from sklearn.base import BaseEstimator, ClassifierMixin
+    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.validation import check_is_fitted, validate_data
+except ImportError as error:
+    raise ImportError(
+        f"GPClassifier and SparseGPClassifier need scikit-learn 1.6 or newer ({error}): "
+        "pip install 'covary[sklearn]'. "
+        "covary.Generalised and covary.Svgp need NumPy alone."
+    ) from error
+
+from ._core import Generalised, GeneralisedFit, Kernel, Mean, Svgp
+from .estimators import _output_names, _seed
+
+__all__ = ["GPClassifier", "SparseGPClassifier"]
+
+_Self = TypeVar("_Self", bound="_Classifier")
+
+
+class _Classifier(ClassifierMixin, BaseEstimator):
+    """What the classifiers share: they differ in the model that they train, ``_fit_one``."""
+
+    likelihood: str
+    multi_class: str
+    random_state: Any
+    fit_: GeneralisedFit
+    fits_: List[GeneralisedFit]
+
+    def fit(self: _Self, X: Any, y: Any) -> _Self:
+        """Trains the parameters of the kernel, and what the labels say of the functions."""
+        if self.multi_class not in ("joint", "one_vs_rest"):
+            raise ValueError(f"multi_class is {self.multi_class!r}; it is 'joint' or 'one_vs_rest'")
+        output_names = _output_names(y)
+        X, y = validate_data(self, X, y, dtype=np.float64, order="C")
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(f"y holds one class only, '{self.classes_[0]}'; a classifier needs rows of two at least")
+        names = getattr(self, "feature_names_in_", None)
+        columns = {"input_names": None if names is None else list(names),
+                   "output_name": output_names[0] if output_names else None}
+        seed = _seed(self.random_state)
+        self.fits_ = [self._fit_one(X, labels, likelihood, classes, seed, **columns)
+                      for labels, likelihood, classes in self._problems(codes)]
+        if len(self.fits_) == 1:
+            self.fit_ = self.fits_[0]
+        elif hasattr(self, "fit_"):
+            del self.fit_  # of an earlier call
+        self.kernel_ = self.fits_[0].kernel
+        self.n_iter_ = max(fit.summary.iterations for fit in self.fits_)
+        self._keep_values()
+        return self
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The probability of each class, (n, n_classes) in the order of ``classes_``."""
+        check_is_fitted(self, "fits_")
+        X = validate_data(self, X, reset=False, dtype=np.float64, order="C")
+        if len(self.fits_) == 1:
+            return self.fits_[0].predict_proba(X)
+        each = np.column_stack([fit.predict_proba(X)[:, 1] for fit in self.fits_])
+        total = each.sum(axis=1, keepdims=True)
+        return np.divide(each, total, out=np.full_like(each, 1 / each.shape[1]), where=total > 0)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most probable class, the first of equals."""
+        probabilities = self.predict_proba(X)
+        return self.classes_[np.argmax(probabilities, axis=1)]
+
+    def _problems(self, codes):
+        """(labels 0, 1, …, likelihood, names of the classes) of each model to train."""
+        names, K = [_name(label) for label in self.classes_], len(self.classes_)
+        if K == 2:
+            return [(codes, "bernoulli" if self.likelihood == "auto" else self.likelihood, names)]
+        if self.multi_class == "one_vs_rest":
+            likelihood = "bernoulli" if self.likelihood == "auto" else self.likelihood
+            return [(codes == k, likelihood, [f"not {name}", name]) for k, name in enumerate(names)]
+        likelihood = "softmax" if self.likelihood == "auto" else self.likelihood
+        if likelihood.startswith("bernoulli"):
+            raise ValueError(f"y has {K} classes and {likelihood} takes two: likelihood='softmax' models them "
+                             "together, multi_class='one_vs_rest' each against the others")
+        return [(codes, likelihood, names)]
+
+
+class GPClassifier(_Classifier):
+    """Gaussian-process classification, for up to some thousands of rows.
+
+    Parameters
+    ----------
+    kernel : str or Kernel, default "se(ard)"
+        A kernel expression such as ``"matern52(ard) + linear"``.
+    likelihood : str, default "auto"
+        ``"auto"`` is ``"bernoulli"`` for two classes and ``"softmax"`` for more. Also
+        ``"bernoulli(probit)"``, and with ``method="vgp"`` ``"robust_max"``.
+    method : {"laplace", "ep", "vgp"}, default "laplace"
+        How the posterior is approximated. EP is for two classes, or one against the rest.
+    power : float, default 1.0
+        Of EP, above 0 and at most 1.
+    mean : str or Mean, default "zero"
+        ``"zero"``, ``"constant"``, ``"linear"`` or ``"poly(k)"``.
+    multi_class : {"joint", "one_vs_rest"}, default "joint"
+        More than two classes: one model of all, or one of each against the others, whose
+        probabilities are then made to sum to one.
+    scale : {"columns", "global", "none", "auto"}, default "columns"
+        How inputs are scaled before the model sees them.
+    restarts : int, default 1
+        Starts of the optimiser in all; 0 is three up to 300 rows, else one.
+    max_iter : int, default 100
+        Iterations of each start; 0 keeps the data-scaled start.
+    random_state : int, RandomState instance or None, default None
+        Of the restarts. An integer is the seed of the command line.
+    verbose : bool, default False
+        Draw a progress bar: in a notebook, on a terminal, else as lines.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    fit_ : covary.GeneralisedFit
+        The trained model, with everything of level two; not there with one against the rest.
+    fits_ : list of covary.GeneralisedFit
+        One, or one for each class against the rest.
+    kernel_ : covary.Kernel
+    log_marginal_likelihood_value_ : float
+        The evidence as the method approximates it, summed over ``fits_``.
+    n_iter_ : int
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        When X was a table with column names.
+
+    Examples
+    --------
+    >>> import numpy as np, covary as cv
+    >>> X = np.linspace(-3, 3, 60).reshape(-1, 1)
+    >>> y = np.where(np.abs(X[:, 0]) < 1, "near", "far")
+    >>> gp = cv.GPClassifier(random_state=0).fit(X, y)
+    >>> gp.predict([[0.0], [2.5]]).tolist()
+    ['near', 'far']
+    >>> gp.predict_proba([[1.0]]).shape
+    (1, 2)
+    """
+
+    def __init__(self, kernel: Union[str, Kernel] = "se(ard)", likelihood: str = "auto", method: str = "laplace",
+                 power: float = 1.0, mean: Union[str, Mean] = "zero", multi_class: str = "joint",
+                 scale: str = "columns", restarts: int = 1, max_iter: int = 100, random_state: Any = None,
+                 verbose: bool = False):
+        self.kernel = kernel
+        self.likelihood = likelihood
+        self.method = method
+        self.power = power
+        self.mean = mean
+        self.multi_class = multi_class
+        self.scale = scale
+        self.restarts = restarts
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _fit_one(self, X, labels, likelihood, classes, seed, **columns):
+        if self.method == "ep" and likelihood.startswith(("softmax", "robust_max")):
+            raise ValueError(f"method='ep' does not take {likelihood}: use method='laplace' or 'vgp', or "
+                             "multi_class='one_vs_rest'")
+        model = Generalised(X, labels.astype(np.float64), kernel=self.kernel, likelihood=likelihood,
+                            method=self.method, power=self.power, mean=self.mean, classes=classes,
+                            scale=self.scale, **columns)
+        return model.fit(seed=seed, restarts=self.restarts, max_iter=self.max_iter, progress=bool(self.verbose))
+
+    def _keep_values(self):
+        self.log_marginal_likelihood_value_ = sum(fit.value for fit in self.fits_)
+
+
+class SparseGPClassifier(_Classifier):
+    """Sparse variational Gaussian-process classification, for many rows.
+
+    Parameters
+    ----------
+    kernel : str or Kernel, default "se(ard)"
+        A kernel expression such as ``"matern52(ard) + linear"``.
+    likelihood : str, default "auto"
+        ``"auto"`` is ``"bernoulli"`` for two classes and ``"softmax"`` for more. Also
+        ``"bernoulli(probit)"`` and ``"robust_max"``.
+    mean : str or Mean, default "zero"
+        ``"zero"``, ``"constant"``, ``"linear"`` or ``"poly(k)"``.
+    inducing : int, None or array of shape (n_inducing, n_features), default 100
+        How many inducing inputs, at most one for each row; or themselves, in the units of X.
+    selection : str, default "greedy_variance"
+        How they are chosen: ``"greedy_variance"``, ``"kmeans"``, ``"hierarchical_kmeans"``,
+        ``"random"`` or ``"grid"``.
+    covariance : str, default "full"
+        Of q: ``"full"``, ``"blocks(20)"`` or ``"diagonal"``.
+    batch : int, default 0
+        Rows of a minibatch; 0 is all of them up to 20 000 rows, else 1024. All, too, where there
+        are no more than a batch.
+    epochs : int, default 0
+        Passes of minibatches over the data; 0 is twenty, but 2000 to 20 000 steps.
+    multi_class : {"joint", "one_vs_rest"}, default "joint"
+        More than two classes: one model of all, or one of each against the others, whose
+        probabilities are then made to sum to one.
+    scale : {"columns", "global", "none", "auto"}, default "columns"
+        How inputs are scaled before the model sees them.
+    max_iter : int, default 100
+        Iterations when all rows are used; 0 keeps the data-scaled start.
+    random_state : int, RandomState instance or None, default None
+        An integer is the seed of the command line.
+    verbose : bool, default False
+        Draw a progress bar: in a notebook, on a terminal, else as lines.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    fit_ : covary.GeneralisedFit
+        The trained model, with everything of level two; not there with one against the rest.
+    fits_ : list of covary.GeneralisedFit
+        One, or one for each class against the rest.
+    kernel_ : covary.Kernel
+    elbo_value_ : float
+        The lower bound on the evidence, summed over ``fits_``.
+    n_iter_ : int
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        When X was a table with column names.
+
+    Examples
+    --------
+    >>> import numpy as np, covary as cv
+    >>> X = np.random.default_rng(0).uniform(-3, 3, (500, 2))
+    >>> y = np.hypot(X[:, 0], X[:, 1]) < 2
+    >>> gp = cv.SparseGPClassifier(inducing=25, max_iter=30, random_state=0).fit(X, y)
+    >>> gp.predict([[0.0, 0.0], [2.5, 2.5]]).tolist()
+    [True, False]
+    >>> bool(gp.score(X, y) > 0.95)
+    True
+    """
+
+    def __init__(self, kernel: Union[str, Kernel] = "se(ard)", likelihood: str = "auto",
+                 mean: Union[str, Mean] = "zero", inducing: Any = 100, selection: str = "greedy_variance",
+                 covariance: str = "full", batch: int = 0, epochs: int = 0, multi_class: str = "joint",
+                 scale: str = "columns", max_iter: int = 100, random_state: Any = None, verbose: bool = False):
+        self.kernel = kernel
+        self.likelihood = likelihood
+        self.mean = mean
+        self.inducing = inducing
+        self.selection = selection
+        self.covariance = covariance
+        self.batch = batch
+        self.epochs = epochs
+        self.multi_class = multi_class
+        self.scale = scale
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _fit_one(self, X, labels, likelihood, classes, seed, **columns):
+        inducing = self.inducing
+        if isinstance(inducing, (int, np.integer)) and not isinstance(inducing, bool):
+            inducing = min(int(inducing), len(X))
+        batch = self.batch if self.batch < len(X) else 0
+        model = Svgp(X, labels.astype(np.float64), kernel=self.kernel, likelihood=likelihood, mean=self.mean,
+                     inducing=inducing, selection=self.selection, covariance=self.covariance, batch=batch,
+                     epochs=self.epochs, classes=classes, scale=self.scale, seed=seed, **columns)
+        return model.fit(max_iter=self.max_iter, progress=bool(self.verbose))
+
+    def _keep_values(self):
+        self.elbo_value_ = sum(fit.value for fit in self.fits_)
+
+
+def _name(label: Any) -> str:
+    """Whole numbers by their digits, as the command line has them."""
+    if isinstance(label, (float, np.floating)) and float(label).is_integer():
+        return str(int(label))
+    return str(label)

@@ -1,0 +1,205 @@
+#include "covary/models/generalised.hpp"
+
+#include <fmt/format.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "arrays.hpp"
+#include "bindings.hpp"
+#include "covary/error.hpp"
+#include "covary/storage/model_file.hpp"
+#include "expressions.hpp"
+#include "parameters.hpp"
+#include "targets.hpp"
+#include "watch.hpp"
+
+namespace covary::python {
+namespace {
+
+using namespace nb::literals;
+
+// A model with its data in their own units, so that fit() may set the options of training. The
+// noise of the data is the column beside y.
+struct GeneralisedModel {
+  TrainingData data;
+  GeneralisedOptions options;
+  Generalised model;
+};
+
+Generalised make(const TrainingData& data, const GeneralisedOptions& options) {
+  return {data.X, Vector(data.Y.col(0)), options, data.noise};
+}
+
+Inference to_method(const std::string& name) {
+  if (name == "laplace") return Inference::laplace;
+  if (name == "ep") return Inference::ep;
+  if (name == "vgp") return Inference::vi;
+  throw InputError(fmt::format("method is '{}'; it is 'laplace', 'ep' or 'vgp'", name));
+}
+
+struct FitArguments {
+  std::uint64_t seed;
+  Index restarts, max_iter;
+  std::optional<double> max_seconds;
+  nb::object callback, progress;
+};
+
+SavedGeneralised run_fit(GeneralisedModel& m, const FitArguments& a) {
+  GeneralisedOptions options = m.options;
+  options.seed = a.seed;
+  options.starts = a.restarts;
+  options.training.max_iterations = a.max_iter;
+  if (a.max_seconds) options.training.max_seconds = *a.max_seconds;
+  const Index starts = a.restarts ? a.restarts : (m.data.X.rows() <= 300 ? 3 : 1);
+  Watch watch(a.callback, a.progress, options.training, starts, -m.model.log_jacobian());
+  watch.attach(options);
+  // A model of its own is trained, so that other Python threads may go on using this one.
+  Generalised training = make(m.data, options);
+  training.parameters() = m.model.parameters();
+  SavedGeneralised out{watch.run(training), m.data.inputs()};
+  out.fit.input_names = m.data.input_names;
+  out.fit.output_name = m.data.output_names.front();
+  m.model.parameters() = training.parameters();
+  return out;
+}
+
+nb::tuple get_state(const GeneralisedModel& m) {
+  const GeneralisedOptions& o = m.options;
+  const auto number = [](auto e) { return static_cast<int>(e); };
+  return nb::make_tuple(get_state(m.data), o.kernel, o.mean, o.likelihood.print(), o.classes,
+                        number(o.method), o.power, o.separate_kernels, number(o.scale_inputs),
+                        number(o.scale_outputs), m.model.parameters());
+}
+
+GeneralisedModel from_state(const nb::tuple& t) {
+  GeneralisedOptions o;
+  o.kernel = nb::cast<Kernel>(t[1]);
+  o.mean = nb::cast<Mean>(t[2]);
+  o.likelihood = nb::cast<std::string>(t[3]);
+  o.classes = nb::cast<std::vector<std::string>>(t[4]);
+  o.method = static_cast<Inference>(nb::cast<int>(t[5]));
+  o.power = nb::cast<double>(t[6]);
+  o.separate_kernels = nb::cast<bool>(t[7]);
+  o.scale_inputs = static_cast<ScaleMode>(nb::cast<int>(t[8]));
+  o.scale_outputs = static_cast<ScaleMode>(nb::cast<int>(t[9]));
+  TrainingData data = training_data_from(nb::cast<nb::tuple>(t[0]));
+  Generalised model = make(data, o);
+  model.parameters() = nb::cast<Parameters>(t[10]);
+  return {std::move(data), std::move(o), std::move(model)};
+}
+
+constexpr const char* model_doc = R"doc(A Gaussian process behind any likelihood, to be trained.
+
+y_n ~ p(y | f(x_n)) with f a Gaussian process: classes, counts, outliers. X is N×D; y is N, NaN or None
+where missing. Both may be pandas. N rows cost O(N³) an evaluation; ``Svgp`` is for many.
+
+``likelihood`` is an expression such as "bernoulli(probit)", "poisson", "student_t", "softmax".
+``method`` is "laplace", "ep" (with ``power`` up to 1) or "vgp", the full variational one. ``aux`` is the
+column beside y: exposure, trials or known noise variances. For likelihoods of classes y holds
+labels, text or whole numbers; where ``classes`` names them in order, numbers in y are positions there.
+Of several latent functions each has a kernel of its own with ``separate_kernels``; None is so unless
+they are classes. ``scale`` is "auto", "columns", "global" or "none".
+
+>>> import numpy as np, covary as cv
+>>> X = np.linspace(0, 5, 60).reshape(-1, 1)
+>>> counts = np.random.default_rng(0).poisson(np.exp(1 + np.sin(X[:, 0])))
+>>> model = cv.Generalised(X, counts, kernel="se", likelihood="poisson", mean="constant")
+>>> before = model.value()
+>>> fit = model.fit(seed=1)
+>>> fit.value > before
+True
+>>> mean, variance = fit.predict_y(X)
+>>> bool((variance > mean).all())
+True
+)doc";
+
+constexpr const char* fit_doc =
+    R"doc(Trains from the current parameters, which become the best found.
+
+The arguments are those of ``Regression.fit``; ``restarts=0`` is three starts up to 300 rows, else one.
+)doc";
+
+}  // namespace
+
+void bind_generalised(nb::module_& m) {
+  nb::class_<GeneralisedModel>(m, "Generalised", model_doc)
+      .def(
+          "__init__",
+          [](GeneralisedModel* self, const ArrayLike& X, const ArrayLike& y,
+             const KernelLike& kernel, const std::string& likelihood, const std::string& method,
+             double power, const MeanLike& mean, const ArrayLike& aux, const Names& classes,
+             std::optional<bool> separate_kernels, const std::string& scale,
+             const Names& input_names, const std::optional<std::string>& output_name) {
+            Targets targets = to_targets(y, likelihood, classes);
+            TrainingData data =
+                to_training_data(X, targets.y, aux, input_names, name_of_target(output_name, y));
+            GeneralisedOptions options;
+            options.kernel = to_kernel(kernel);
+            options.likelihood = targets.likelihood;
+            options.method = to_method(method);
+            options.power = power;
+            options.mean = to_mean(mean);
+            options.separate_kernels = separate_kernels.value_or(targets.likelihood.classes() == 0);
+            options.scale_inputs = to_scale_mode(scale, data.X);
+            options.scale_outputs = to_scale_mode(scale, data.Y);
+            options.classes = std::move(targets.classes);
+            Generalised model = make(data, options);
+            new (self) GeneralisedModel{std::move(data), std::move(options), std::move(model)};
+          },
+          "X"_a, "y"_a, "kernel"_a = "se(ard)", "likelihood"_a = "bernoulli",
+          "method"_a = "laplace", "power"_a = 1.0, "mean"_a = "zero", "aux"_a = nb::none(),
+          "classes"_a = nb::none(), "separate_kernels"_a = nb::none(), "scale"_a = "auto",
+          "input_names"_a = nb::none(), "output_name"_a = nb::none())
+      .def(
+          "fit",
+          [](GeneralisedModel& self, std::uint64_t seed, Index restarts, Index max_iter,
+             std::optional<double> max_seconds, nb::object callback, std::optional<bool> progress) {
+            return run_fit(self,
+                           {seed, restarts, max_iter, max_seconds, callback, nb::cast(progress)});
+          },
+          "seed"_a = 0, "restarts"_a = 0, "max_iter"_a = 1000, "max_seconds"_a = nb::none(),
+          "callback"_a = nb::none(), "progress"_a = nb::none(), fit_doc)
+      .def(
+          "value",
+          [](const GeneralisedModel& self) {
+            const Generalised copy = self.model;
+            return unlocked([&] { return copy.value(); });
+          },
+          "The log evidence as the method approximates it, or its lower bound for \"vgp\", at the "
+          "current parameters and in the units of the data.")
+      .def_prop_ro(
+          "parameters",
+          [](GeneralisedModel& self) -> Parameters& { return self.model.parameters(); },
+          nb::rv_policy::reference_internal, "In the units the model sees.")
+      .def_prop_ro("kernel", [](const GeneralisedModel& self) { return self.options.kernel; })
+      .def_prop_ro("mean", [](const GeneralisedModel& self) { return self.options.mean; })
+      .def_prop_ro("likelihood",
+                   [](const GeneralisedModel& self) { return self.options.likelihood.print(); })
+      .def_prop_ro(
+          "method", [](const GeneralisedModel& self) { return self.model.name(); },
+          "\"laplace\", \"ep\", \"ep(0.5)\" or \"vgp\".")
+      .def_prop_ro("classes", [](const GeneralisedModel& self) { return self.options.classes; })
+      .def_prop_ro("warnings", [](const GeneralisedModel& self) { return self.model.warnings(); })
+      .def_prop_ro("input_names",
+                   [](const GeneralisedModel& self) { return self.data.input_names; })
+      .def("__copy__", [](const GeneralisedModel& self) { return self; })
+      .def(
+          "__deepcopy__", [](const GeneralisedModel& self, nb::handle) { return self; }, "memo"_a)
+      .def("__getstate__", [](const GeneralisedModel& self) { return get_state(self); })
+      .def("__setstate__",
+           [](GeneralisedModel& self, const nb::tuple& state) {
+             new (&self) GeneralisedModel(from_state(state));
+           })
+      .def("__repr__",
+           [](const GeneralisedModel& self) {
+             return fmt::format("<Generalised: {}, {} rows, likelihood {}, kernel {}, mean {}>",
+                                self.model.name(), self.data.X.rows(),
+                                self.options.likelihood.print(), self.options.kernel.print(),
+                                self.options.mean.print());
+           })
+      .def("_repr_html_",
+           [](const GeneralisedModel& self) { return html_table(self.model.parameters()); });
+}
+
+}  // namespace covary::python

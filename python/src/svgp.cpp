@@ -1,0 +1,256 @@
+#include "covary/models/svgp.hpp"
+
+#include <fmt/format.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "arrays.hpp"
+#include "bindings.hpp"
+#include "covary/error.hpp"
+#include "covary/storage/model_file.hpp"
+#include "expressions.hpp"
+#include "inducing.hpp"
+#include "parameters.hpp"
+#include "targets.hpp"
+#include "watch.hpp"
+
+namespace covary::python {
+namespace {
+
+using namespace nb::literals;
+
+// A model with its data in their own units, so that fit() may set the options of training.
+struct SvgpModel {
+  TrainingData data;  // without the column beside y, which the options have
+  SvgpOptions options;
+  Svgp svgp;
+};
+
+Svgp make(const TrainingData& data, const SvgpOptions& options) {
+  return {data.X, Vector(data.Y.col(0)), options};
+}
+
+// The same model at given parameters, inducing inputs included, without choosing them first.
+Svgp at_parameters(const TrainingData& data, SvgpOptions options, const Svgp& model) {
+  const Parameters& parameters = model.parameters();
+  options.Z = data.X.topRows(1).replicate(model.inducing(), 1);  // as many; replaced below
+  Svgp out = make(data, options);
+  out.parameters() = parameters;
+  return out;
+}
+
+struct FitArguments {
+  std::optional<std::uint64_t> seed;
+  Index max_iter;
+  std::optional<double> max_seconds;
+  nb::object callback, progress;
+};
+
+SavedGeneralised run_fit(SvgpModel& m, const FitArguments& a) {
+  SvgpOptions options = m.options;
+  if (a.seed) options.seed = *a.seed;
+  options.training.max_iterations = a.max_iter;
+  if (a.max_seconds) options.training.max_seconds = *a.max_seconds;
+  Watch watch(a.callback, a.progress, options.training, 1, -m.svgp.log_jacobian());
+  watch.attach(options);
+  // A model of its own is trained, so that other Python threads may go on using this one.
+  const Parameters given = m.svgp.parameters();
+  Svgp training = unlocked([&] {
+    Svgp made = make(m.data, options);
+    // Another seed may have chosen fewer inducing inputs: those of the parameters stay.
+    if (made.inducing() != m.svgp.inducing()) return at_parameters(m.data, options, m.svgp);
+    made.parameters() = given;
+    return made;
+  });
+  SavedGeneralised out{watch.run(training), m.data.inputs()};
+  out.fit.input_names = m.data.input_names;
+  out.fit.output_name = m.data.output_names.front();
+  m.svgp.parameters() = training.parameters();
+  return out;
+}
+
+nb::tuple get_state(const SvgpModel& m) {
+  const SvgpOptions& o = m.options;
+  const auto number = [](auto e) { return static_cast<int>(e); };
+  const LearningRate& rate = o.learning_rate;
+  return nb::make_tuple(
+      get_state(m.data), o.kernel, o.mean, o.likelihood.print(), o.classes, o.inducing,
+      number(o.selection), to_numpy(RowMatrix(o.Z)), o.covariance.print(), o.separate_kernels,
+      to_numpy(Vector(o.aux)), to_numpy(Vector(o.weights)), number(o.scale_inputs),
+      number(o.scale_outputs), o.jitter, o.seed, o.batch, o.steps, o.epochs, o.natural_step,
+      rate.rate, print(rate.schedule), o.final_sweeps, m.svgp.inducing(), m.svgp.parameters());
+}
+
+SvgpModel from_state(const nb::tuple& t) {
+  SvgpOptions o;
+  o.kernel = nb::cast<Kernel>(t[1]);
+  o.mean = nb::cast<Mean>(t[2]);
+  o.likelihood = nb::cast<std::string>(t[3]);
+  o.classes = nb::cast<std::vector<std::string>>(t[4]);
+  o.inducing = nb::cast<std::optional<Index>>(t[5]);
+  o.selection = static_cast<Selection>(nb::cast<int>(t[6]));
+  o.Z = to_inputs(t[7]).get();
+  o.covariance = nb::cast<std::string>(t[8]);
+  o.separate_kernels = nb::cast<bool>(t[9]);
+  o.aux = to_vector(t[10], "aux");
+  o.weights = to_vector(t[11], "weights");
+  o.scale_inputs = static_cast<ScaleMode>(nb::cast<int>(t[12]));
+  o.scale_outputs = static_cast<ScaleMode>(nb::cast<int>(t[13]));
+  o.jitter = nb::cast<double>(t[14]);
+  o.seed = nb::cast<std::uint64_t>(t[15]);
+  o.batch = nb::cast<Index>(t[16]);
+  o.steps = nb::cast<Index>(t[17]);
+  o.epochs = nb::cast<Index>(t[18]);
+  o.natural_step = nb::cast<double>(t[19]);
+  o.learning_rate.rate = nb::cast<double>(t[20]);
+  o.learning_rate.schedule = parse_schedule(nb::cast<std::string>(t[21]));
+  o.final_sweeps = nb::cast<Index>(t[22]);
+  TrainingData data = training_data_from(nb::cast<nb::tuple>(t[0]));
+  SvgpOptions quick = o;
+  quick.Z = data.X.topRows(1).replicate(nb::cast<Index>(t[23]), 1);
+  Svgp svgp = make(data, quick);
+  svgp.parameters() = nb::cast<Parameters>(t[24]);
+  return {std::move(data), std::move(o), std::move(svgp)};
+}
+
+SvgpModel copy(const SvgpModel& m) {
+  return {m.data, m.options, at_parameters(m.data, m.options, m.svgp)};
+}
+
+constexpr const char* model_doc =
+    R"doc(Sparse variational inference for any likelihood, to be trained.
+
+y_n ~ p(y | f(x_n)) with f a Gaussian process that is seen through M inducing variables: classes, counts,
+outliers on any number of rows. X, y, ``likelihood``, ``aux``, ``classes``, ``separate_kernels`` and
+``scale`` are as of ``Generalised``; ``weights`` multiply the terms of the rows.
+
+``inducing`` is how many inducing inputs (None: 100, or all rows when they are fewer) or themselves, in
+the units of the data; ``selection`` how they are chosen, as of ``SparseRegression``. ``covariance`` of
+q is "full", "blocks(20)" or "diagonal". ``batch`` is the rows of a minibatch; 0 is all of them up to
+20 000 rows, trained by L-BFGS, else 1024, trained by natural gradients of length ``natural_step`` and
+by Adam at ``learning_rate``, for ``epochs`` passes or ``steps`` (0: twenty passes, but 2000 to 20 000
+steps).
+
+>>> import numpy as np, covary as cv
+>>> random = np.random.default_rng(0)
+>>> X = random.uniform(-2, 2, (300, 2))
+>>> y = np.where(X[:, 0] * X[:, 1] > 0, "same", "opposite")
+>>> fit = cv.Svgp(X, y, likelihood="bernoulli", inducing=20).fit(max_iter=20)
+>>> fit.classes, fit.Z.shape
+(['opposite', 'same'], (20, 2))
+>>> bool(fit.predict_proba([[1.0, 1.0]])[0, 1] > 0.9)
+True
+)doc";
+
+constexpr const char* fit_doc =
+    R"doc(Trains from the current parameters, which become the best found.
+
+The arguments are those of ``Regression.fit``; without a ``seed`` the model's own is used. ``max_iter``
+is of L-BFGS, whose parts count their iterations from 1 for the callback; ``max_iter=0`` only evaluates.
+With minibatches the callback sees every step of Adam, with the mean of the bound over some of them; at
+first q moves alone, and it is not called.
+)doc";
+
+SvgpModel make_model(const ArrayLike& X, const ArrayLike& y, const Names& input_names,
+                     const std::optional<std::string>& output_name, const ArrayLike& inducing,
+                     const std::string& scale, std::optional<bool> separate_kernels,
+                     Targets targets, SvgpOptions options) {
+  TrainingData data =
+      to_training_data(X, targets.y, nb::none(), input_names, name_of_target(output_name, y));
+  options.likelihood = targets.likelihood;
+  options.classes = std::move(targets.classes);
+  options.separate_kernels = separate_kernels.value_or(targets.likelihood.classes() == 0);
+  Inducing asked = to_inducing(inducing, data, "100 inducing inputs, or all rows if fewer");
+  options.inducing = asked.number;
+  options.Z = std::move(asked.Z);
+  options.scale_inputs = to_scale_mode(scale, data.X);
+  options.scale_outputs = to_scale_mode(scale, data.Y);
+  Svgp svgp = unlocked([&] { return make(data, options); });
+  return {std::move(data), std::move(options), std::move(svgp)};
+}
+
+}  // namespace
+
+void bind_svgp(nb::module_& m) {
+  nb::class_<SvgpModel>(m, "Svgp", model_doc)
+      .def(
+          "__init__",
+          [](SvgpModel* self, const ArrayLike& X, const ArrayLike& y, const KernelLike& kernel,
+             const std::string& likelihood, const MeanLike& mean, const ArrayLike& inducing,
+             const std::string& selection, const std::string& covariance, Index batch, Index epochs,
+             Index steps, double natural_step, double learning_rate, const ArrayLike& weights,
+             const ArrayLike& aux, const Names& classes, std::optional<bool> separate_kernels,
+             const std::string& scale, double jitter, std::uint64_t seed, const Names& input_names,
+             const std::optional<std::string>& output_name) {
+            SvgpOptions o;
+            o.kernel = to_kernel(kernel);
+            o.mean = to_mean(mean);
+            o.selection = parse_selection(selection);
+            o.covariance = covariance;
+            o.batch = batch;
+            o.epochs = epochs;
+            o.steps = steps;
+            o.natural_step = natural_step;
+            o.learning_rate.rate = learning_rate;
+            o.weights = to_vector(weights, "weights");
+            o.aux = to_vector(aux, "aux");
+            o.jitter = jitter;
+            o.seed = seed;
+            new (self) SvgpModel(make_model(X, y, input_names, output_name, inducing, scale,
+                                            separate_kernels, to_targets(y, likelihood, classes),
+                                            std::move(o)));
+          },
+          "X"_a, "y"_a, "kernel"_a = "se(ard)", "likelihood"_a = "bernoulli", "mean"_a = "zero",
+          "inducing"_a = nb::none(), "selection"_a = "greedy_variance", "covariance"_a = "full",
+          "batch"_a = 0, "epochs"_a = 0, "steps"_a = 0, "natural_step"_a = 0.1,
+          "learning_rate"_a = 0.02, "weights"_a = nb::none(), "aux"_a = nb::none(),
+          "classes"_a = nb::none(), "separate_kernels"_a = nb::none(), "scale"_a = "auto",
+          "jitter"_a = 0.0, "seed"_a = 0, "input_names"_a = nb::none(),
+          "output_name"_a = nb::none())
+      .def(
+          "fit",
+          [](SvgpModel& self, std::optional<std::uint64_t> seed, Index max_iter,
+             std::optional<double> max_seconds, nb::object callback, std::optional<bool> progress) {
+            return run_fit(self, {seed, max_iter, max_seconds, callback, nb::cast(progress)});
+          },
+          "seed"_a = nb::none(), "max_iter"_a = 1000, "max_seconds"_a = nb::none(),
+          "callback"_a = nb::none(), "progress"_a = nb::none(), fit_doc)
+      .def(
+          "elbo",
+          [](const SvgpModel& self) {
+            const SvgpModel own = copy(self);
+            return unlocked([&] { return own.svgp.elbo(); });
+          },
+          "The bound at the current parameters and the best q, in the units of the data.")
+      .def_prop_ro(
+          "parameters", [](SvgpModel& self) -> Parameters& { return self.svgp.parameters(); },
+          nb::rv_policy::reference_internal, "In the units the model sees.")
+      .def_prop_ro("kernel", [](const SvgpModel& self) { return self.options.kernel; })
+      .def_prop_ro("mean", [](const SvgpModel& self) { return self.options.mean; })
+      .def_prop_ro("likelihood",
+                   [](const SvgpModel& self) { return self.options.likelihood.print(); })
+      .def_prop_ro("classes", [](const SvgpModel& self) { return self.options.classes; })
+      .def_prop_ro(
+          "batch", [](const SvgpModel& self) { return self.svgp.batch(); },
+          "Rows of a minibatch: all of them where training is by L-BFGS.")
+      .def_prop_ro("warnings", [](const SvgpModel& self) { return self.svgp.warnings(); })
+      .def_prop_ro("input_names", [](const SvgpModel& self) { return self.data.input_names; })
+      .def("__copy__", copy)
+      .def(
+          "__deepcopy__", [](const SvgpModel& self, nb::handle) { return copy(self); }, "memo"_a)
+      .def("__getstate__", [](const SvgpModel& self) { return get_state(self); })
+      .def("__setstate__", [](SvgpModel& self,
+                              const nb::tuple& state) { new (&self) SvgpModel(from_state(state)); })
+      .def("__repr__",
+           [](const SvgpModel& self) {
+             return fmt::format(
+                 "<Svgp: {} rows, {} inducing inputs, likelihood {}, kernel {}, "
+                 "mean {}>",
+                 self.data.X.rows(), self.svgp.inducing(), self.options.likelihood.print(),
+                 self.options.kernel.print(), self.options.mean.print());
+           })
+      .def("_repr_html_", [](const SvgpModel& self) { return html_table(self.svgp.parameters()); });
+}
+
+}  // namespace covary::python

@@ -1,0 +1,166 @@
+import json
+import pickle
+import warnings
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import wave
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import covary as cv
+
+
+# Few iterations and inducing inputs: the checks fit hundreds of times, and the integrals of softmax are dear.
+@parametrize_with_checks([
+    cv.GPClassifier(max_iter=5),
+    cv.GPClassifier("matern52", method="ep", mean="constant", multi_class="one_vs_rest", max_iter=3),
+    cv.SparseGPClassifier(inducing=5, max_iter=1),
+    cv.SparseGPClassifier("matern52", inducing=10, multi_class="one_vs_rest", selection="kmeans", max_iter=3),
+])
+def test_scikit_learn_says_yes(estimator, check):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check(estimator)
+
+
+def bands(n=60, classes=("high", "low", "middle"), seed=0):
+    """Classes by the height of a smooth function: the first above, the second below."""
+    X, f = wave(n, seed=seed)
+    if len(classes) == 2:
+        return X, np.where(f > 0, classes[0], classes[1])
+    return X, np.select([f < -0.5, f < 0.5], [classes[1], classes[2]], classes[0])
+
+
+@pytest.fixture(params=["exact", "sparse"])
+def estimator(request):
+    """One of either kind, quick to fit."""
+    if request.param == "exact":
+        return cv.GPClassifier(max_iter=10, random_state=0)
+    return cv.SparseGPClassifier(inducing=10, max_iter=10, random_state=0)
+
+
+@pytest.mark.parametrize("classes", [("b", "a"), (True, False), (12, -3), (2.0, 1.0), ("high", "low", "middle"),
+                                     (30, 7, 12)])
+def test_labels_of_any_kind(estimator, classes):
+    X, y = bands(classes=classes)
+    gp = estimator.set_params(max_iter=10 if len(classes) == 2 else 2).fit(X, y)
+    np.testing.assert_array_equal(gp.classes_, np.unique(y))
+    p = gp.predict_proba(X)
+    assert p.shape == (60, len(classes))
+    np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-9)
+    assert gp.predict(X).dtype == y.dtype and gp.score(X, y) > 0.75
+    assert gp.fit_.likelihood == ("softmax(3)" if len(classes) == 3 else "bernoulli(logit)")
+    assert gp.fit_.classes == [f"{label:g}" if isinstance(label, float) else str(label) for label in sorted(classes)]
+
+
+@pytest.mark.parametrize("make", [lambda **o: cv.GPClassifier(random_state=0, **o),
+                                  lambda **o: cv.GPClassifier(random_state=0, method="ep", **o),
+                                  lambda **o: cv.SparseGPClassifier(random_state=0, inducing=15, **o)])
+def test_one_against_the_rest(make):
+    X, y = bands()
+    gp = make(multi_class="one_vs_rest", max_iter=15).fit(X, y)
+    assert len(gp.fits_) == 3 and not hasattr(gp, "fit_")
+    assert [fit.classes for fit in gp.fits_] == [["not high", "high"], ["not low", "low"], ["not middle", "middle"]]
+    each = np.column_stack([fit.predict_proba(X)[:, 1] for fit in gp.fits_])
+    np.testing.assert_allclose(gp.predict_proba(X), each / each.sum(axis=1, keepdims=True), rtol=1e-12)
+    assert gp.score(*bands(100, seed=4)) > 0.75
+    assert hasattr(gp.fit(*bands(classes=("b", "a"))), "fit_") and len(gp.fits_) == 1
+
+
+def test_held_out_scores():
+    X, y = bands(100, classes=("up", "down"))
+    for gp in (cv.GPClassifier(random_state=0), cv.GPClassifier(method="ep", max_iter=10, random_state=0),
+               cv.GPClassifier("se(ard)", "bernoulli(probit)", "vgp", max_iter=10, random_state=0),
+               cv.SparseGPClassifier(inducing=20, max_iter=20, random_state=0)):
+        assert gp.fit(X, y).score(*bands(200, classes=("up", "down"), seed=4)) > 0.9
+    X, y = X[:50], y[:50]
+    full = cv.GPClassifier(method="vgp", random_state=0).fit(X, y)
+    sparse = cv.SparseGPClassifier(inducing=40, random_state=0).fit(X, y)
+    assert sparse.elbo_value_ == sparse.fit_.value
+    assert full.log_marginal_likelihood_value_ == full.fit_.value == pytest.approx(sparse.elbo_value_, abs=0.5)
+
+
+def test_scikit_learn_tools(estimator):
+    X, y = bands(classes=("up", "down"))
+    assert make_pipeline(StandardScaler(), clone(estimator)).fit(X, y).score(X, y) > 0.85
+    assert np.mean(cross_val_score(estimator, X, y, cv=3, scoring="neg_log_loss")) > np.log(0.5)
+    search = GridSearchCV(estimator, {"kernel": ["constant", "se(ard)"]}, cv=3)
+    assert search.fit(X, y).best_params_ == {"kernel": "se(ard)"}
+
+
+def test_pickle_and_joblib(estimator):
+    X, y = bands(classes=("up", "down"))
+    gp = estimator.fit(X, y)
+    again = pickle.loads(pickle.dumps(gp))
+    np.testing.assert_array_equal(again.predict_proba(X), gp.predict_proba(X))
+    parts = joblib.Parallel(n_jobs=2)(joblib.delayed(gp.predict)(x) for x in np.split(X, 3))
+    np.testing.assert_array_equal(np.concatenate(parts), gp.predict(X))
+
+
+def test_pandas_names_are_kept(estimator):
+    X, y = bands(classes=("up", "down"))
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    gp = estimator.fit(frame, pd.Series(y, name="way"))
+    assert list(gp.feature_names_in_) == gp.fit_.input_names == ["a", "b"] and gp.fit_.output_name == "way"
+    with pytest.raises(ValueError, match="feature names"):
+        gp.predict(frame[["b", "a"]])
+
+
+def test_random_state():
+    X, y = bands(classes=("up", "down"))
+    one, two = (cv.SparseGPClassifier(inducing=5, selection="random", max_iter=3,
+                                      random_state=np.random.RandomState(1)).fit(X, y) for _ in range(2))
+    np.testing.assert_array_equal(one.predict_proba(X), two.predict_proba(X))
+    other = clone(one).set_params(random_state=7).fit(X, y)
+    assert not np.array_equal(other.fit_.Z, one.fit_.Z)
+
+
+def test_minibatches():
+    X, y = bands(300, classes=("up", "down"))
+    gp = cv.SparseGPClassifier(inducing=20, batch=100, epochs=50, random_state=0).fit(X, y)
+    assert gp.n_iter_ == 150 and gp.score(X, y) > 0.9
+    few = clone(gp).set_params(max_iter=3).fit(X[:60], y[:60])  # fewer rows than a batch: all of them
+    assert few.n_iter_ <= 3
+
+
+def test_the_command_line_reads_a_classifier(tmp_path, command_line, estimator):
+    X, y = bands(40)
+    estimator.set_params(max_iter=2)
+    pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "way": y}).to_csv(tmp_path / "t.csv", index=False)
+    text = pd.read_csv(tmp_path / "t.csv", dtype=str)
+    frame = pd.DataFrame({name: text[name].map(float) for name in "ab"})
+    gp = estimator.fit(frame, text["way"])
+    gp.fit_.save(tmp_path / "m.cov")
+    shell = json.loads(command_line("predict", tmp_path / "m.cov", tmp_path / "t.csv", "--json"))
+    np.testing.assert_array_equal(np.column_stack([shell[f"p_{c}"] for c in gp.classes_]), gp.predict_proba(frame))
+    assert shell["class"] == gp.predict(frame).tolist()
+    assert cv.load(tmp_path / "m.cov").classes == list(gp.classes_)
+
+
+def test_wrong_arguments_are_told_by_fit(estimator):
+    X, y = bands()
+    with pytest.raises(ValueError, match="one class only"):
+        estimator.fit(X, np.full(60, "a"))
+    holes = (y == "high").astype(float)
+    holes[3] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        estimator.fit(X, holes)
+    with pytest.raises(ValueError, match="Unknown label type"):
+        estimator.fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="multi_class is 'each'"):
+        clone(estimator).set_params(multi_class="each").fit(X, y)
+    with pytest.raises(ValueError, match="3 classes and bernoulli takes two"):
+        clone(estimator).set_params(likelihood="bernoulli").fit(X, y)
+    with pytest.raises(NotFittedError):
+        clone(estimator).predict(X)
+    with pytest.raises(ValueError, match="'ep' does not take softmax"):
+        cv.GPClassifier(method="ep").fit(X, y)
+    with pytest.raises(ValueError, match="inducing is 0"):
+        cv.SparseGPClassifier(inducing=0).fit(X, y)
