@@ -66,11 +66,11 @@ Classifier train_latent(Inference method, const Classes& data, const ClassifierS
   return out;
 }
 
-Classifier train_sparse(Index M, const Classes& data, const ClassifierSetup& setup) {
+Classifier train_sparse(ConstRows Z, const Classes& data, const ClassifierSetup& setup) {
   SvgpOptions o;
   o.kernel = setup.kernel;
   o.likelihood = setup.likelihood;
-  o.Z = random_rows(data.X, M, setup.seed, 11);
+  o.Z = Z;
   o.scale_inputs = ScaleMode::none;
   o.batch = data.size();
   o.seed = setup.seed;
@@ -78,6 +78,10 @@ Classifier train_sparse(Index M, const Classes& data, const ClassifierSetup& set
   Classifier out{"SVGP"};
   out.gp = timed(out.seconds, [&] { return Svgp(data.X, data.y, o).fit(); });
   return out;
+}
+
+Classifier train_sparse(Index M, const Classes& data, const ClassifierSetup& setup) {
+  return train_sparse(random_rows(data.X, M, setup.seed, 11), data, setup);
 }
 
 double correct_rate(const Classes& test, ConstVector probability) {

@@ -38,7 +38,8 @@ struct Classifier {
 
 Classifier train_logistic(const Classes& data);
 Classifier train_latent(Inference method, const Classes& data, const ClassifierSetup& setup);
-// M random rows of the data as inducing inputs at first, trained with the rest.
+// Inducing inputs begin at Z, or at M random rows of the data, and are trained with the rest.
+Classifier train_sparse(ConstRows Z, const Classes& data, const ClassifierSetup& setup);
 Classifier train_sparse(Index M, const Classes& data, const ClassifierSetup& setup);
 
 double correct_rate(const Classes& test, ConstVector probability);

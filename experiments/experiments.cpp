@@ -92,6 +92,17 @@ const std::vector<Experiment>& all() {
        "labels of diagonal bands, both readings: Table 3.1 (004 3.1.2)",
        gpc_simulation_2,
        {},
+       true},
+      {"gpc-method-comparison",
+       "Laplace, EP and VI against exact answers (004 T4–T7)",
+       gpc_method_comparison,
+       {},
+       true},
+      {"banana", "SVGP's decision boundary and bound against M (banana)", banana, {"banana"}, true},
+      {"gpc-usps-loops",
+       "digits with loops and without: Table 3.2 (004 3.2)",
+       gpc_usps_loops,
+       {"usps"},
        true}};
   return table;
 }

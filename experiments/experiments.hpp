@@ -87,5 +87,8 @@ Result snelson_adversarial_start(std::uint64_t seed);
 Result automatic_m(std::uint64_t seed);
 Result gpc_simulation_1(const Settings& settings);
 Result gpc_simulation_2(const Settings& settings);
+Result gpc_method_comparison(std::uint64_t seed);
+Result banana(const Settings& settings);
+Result gpc_usps_loops(const Settings& settings);
 
 }  // namespace covary::experiments
