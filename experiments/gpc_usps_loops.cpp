@@ -2,7 +2,7 @@
 // pooled, 0 6 8 9 (label 0) against 1 2 3 5 (label 1), three quarters for training. Squared
 // exponential over the 256 pixels as they are, logit link; SVGP with M a tenth of the training rows
 // and Laplace, from the median distance of the rows as ℓ and variance 4, at most 40 and 20
-// iterations; full variational inference where at most 1500 rows train. Fixed before a score was
+// iterations; full variational inference where at most 1000 rows train. Fixed before a score was
 // seen. One split unless --repeats says otherwise, as a training takes minutes.
 #include <fmt/format.h>
 
@@ -23,7 +23,7 @@
 namespace covary::experiments {
 namespace {
 
-constexpr Index pixels = 256, full_limit = 1500, models = 3;
+constexpr Index pixels = 256, full_limit = 1000, models = 3;
 const char* const names[models] = {"SVGP", "Laplace", "VI"};
 const char* const reported[models] = {"2.16 h; 0.98", "2.23 h; 0.98", "8.83 h; 0.97"};
 
