@@ -1,5 +1,7 @@
 #include "experiments.hpp"
 
+#include "covary/error.hpp"
+
 namespace covary::experiments {
 
 void Result::add(std::string quantity, std::string reported, std::string measured,
@@ -12,6 +14,15 @@ void Result::claim(std::string quantity, bool holds_here, std::string measured) 
   holds = holds && holds_here;
   rows.push_back(
       {std::move(quantity), "", std::move(measured), holds_here ? "holds" : "DOES NOT HOLD"});
+}
+
+Result Run::operator()(const Settings& settings) const {
+  if (of_all_) return of_all_(settings);
+  if (settings.repeats != 0 || settings.rows != 0)
+    throw InputError(
+        "this experiment has its own number of repetitions and rows; leave out --repeats and "
+        "--rows");
+  return of_seed_(settings.seed);
 }
 
 const std::vector<Experiment>& all() {
@@ -71,6 +82,27 @@ const std::vector<Experiment>& all() {
        "how wide the bracket of the evidence is, and where M stops",
        automatic_m,
        {"snelson1d", "powerplant", "kin40k"},
+       true},
+      {"gpc-simulation-1",
+       "labels of a wave: logistic regression and four GP classifiers against n (004 3.1.1)",
+       gpc_simulation_1,
+       {},
+       true},
+      {"gpc-simulation-2",
+       "labels of diagonal bands, both readings: Table 3.1 (004 3.1.2)",
+       gpc_simulation_2,
+       {},
+       true},
+      {"gpc-method-comparison",
+       "Laplace, EP and VI against exact answers (004 T4–T7)",
+       gpc_method_comparison,
+       {},
+       true},
+      {"banana", "SVGP's decision boundary and bound against M (banana)", banana, {"banana"}, true},
+      {"gpc-usps-loops",
+       "digits with loops and without: Table 3.2 (004 3.2)",
+       gpc_usps_loops,
+       {"usps"},
        true}};
   return table;
 }

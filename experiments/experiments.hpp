@@ -38,10 +38,30 @@ struct Result {
   void claim(std::string quantity, bool holds_here, std::string measured);
 };
 
+// What the command line may change. 0: the experiment's own number.
+struct Settings {
+  std::uint64_t seed = 0;
+  Index repeats = 0;  // of random data or splits
+  Index rows = 0;     // of the data set, for a quick run
+};
+
+// An experiment's function: of the seed alone, or of all settings.
+class Run {
+ public:
+  Run(Result (*of_seed)(std::uint64_t)) : of_seed_(of_seed) {}  // NOLINT: a kind of it
+  Run(Result (*of_all)(const Settings&)) : of_all_(of_all) {}   // NOLINT
+  // InputError where repeats or rows are given to one that has none.
+  Result operator()(const Settings& settings) const;
+
+ private:
+  Result (*of_seed_)(std::uint64_t) = nullptr;
+  Result (*of_all_)(const Settings&) = nullptr;
+};
+
 struct Experiment {
   std::string name;
   std::string what;  // one line
-  Result (*run)(std::uint64_t seed);
+  Run run;
   std::vector<std::string> data = {};  // folders of data sets that it reads
   bool long_run = false;               // minutes
 };
@@ -65,5 +85,10 @@ Result sor_vs_dtc(std::uint64_t seed);
 Result synthetic_4d_m_sweep(std::uint64_t seed);
 Result snelson_adversarial_start(std::uint64_t seed);
 Result automatic_m(std::uint64_t seed);
+Result gpc_simulation_1(const Settings& settings);
+Result gpc_simulation_2(const Settings& settings);
+Result gpc_method_comparison(std::uint64_t seed);
+Result banana(const Settings& settings);
+Result gpc_usps_loops(const Settings& settings);
 
 }  // namespace covary::experiments

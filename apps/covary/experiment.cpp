@@ -45,13 +45,14 @@ std::string page_of(const experiments::Experiment& e, const experiments::Result&
   return page.html();
 }
 
-Outcome run(const std::string& name, std::uint64_t seed, const std::string& page) {
+Outcome run(const std::string& name, const experiments::Settings& settings,
+            const std::string& page) {
   check_folder(page);
   std::vector<std::string> names;
   for (const auto& e : experiments::all()) {
     names.push_back(e.name);
     if (e.name != name) continue;
-    const auto result = e.run(seed);
+    const auto result = e.run(settings);
     Outcome out;
     json rows = json::array();
     out.text = fmt::format("{}  ({})\n{:<58} {:>16} {:>26}  {}\n", result.name, result.source,
@@ -68,9 +69,9 @@ Outcome run(const std::string& name, std::uint64_t seed, const std::string& page
                   {"source", result.source},
                   {"rows", rows},
                   {"holds", result.holds},
-                  {"seed", seed}};
+                  {"seed", settings.seed}};
     if (!page.empty()) {
-      write_file(page, page_of(e, result, seed));
+      write_file(page, page_of(e, result, settings.seed));
       out.object["file"] = page;
       out.text += fmt::format("the page is in {}\n", page);
     }
@@ -88,13 +89,19 @@ void add_experiment(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
   auto action = std::make_shared<std::string>();
   auto name = std::make_shared<std::string>();
   auto out = std::make_shared<std::string>();
-  auto seed = std::make_shared<std::uint64_t>(0);
+  auto settings = std::make_shared<experiments::Settings>();
   auto verb = std::make_unique<Verb>();
   sub->add_option("ACTION", *action, "list or run")
       ->required()
       ->check(CLI::IsMember({"list", "run"}));
   sub->add_option("NAME", *name, "The experiment to run");
-  sub->add_option("--seed", *seed, "Seed")->capture_default_str();
+  sub->add_option("--seed", settings->seed, "Seed")->capture_default_str();
+  sub->add_option("--repeats", settings->repeats,
+                  "Random data sets or splits, where an experiment has them; 0: its own number")
+      ->check(CLI::NonNegativeNumber);
+  sub->add_option("--rows", settings->rows,
+                  "At most so many rows of the data set, for a quick run; 0: all")
+      ->check(CLI::NonNegativeNumber);
   sub->add_option("--out", *out, "HTML page to write, with pictures");
   sub->footer("Example:\n  covary experiment run factor-graph --out page.html");
   add_common(*sub, verb->common);
@@ -102,7 +109,7 @@ void add_experiment(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
   verb->run = [=](const Common&) -> Outcome {
     if (*action == "list") return list();
     if (name->empty()) throw InputError("experiment run needs a NAME; see covary experiment list");
-    return run(*name, *seed, *out);
+    return run(*name, *settings, *out);
   };
   verbs.push_back(std::move(verb));
 }

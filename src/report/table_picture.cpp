@@ -109,6 +109,11 @@ std::vector<Figure> table_pictures(const std::vector<NumberTable>& tables) {
       chart.points(data.values.col(0), data.values.col(1), Ink::data, "data");
       keep_near(chart, t, data);
     }
+    if (t.columns.size() == 2 && i + 1 < tables.size() && tables[i + 1].name == "inducing inputs" &&
+        tables[i + 1].columns == t.columns) {
+      const NumberTable& Z = tables[++i];
+      chart.points(Z.values.col(0), Z.values.col(1), Ink::a, Z.name);
+    }
     out.push_back(chart.figure());
   }
   return out;

@@ -126,6 +126,10 @@ class Contract(CommandLine):
                     answer = self.json_of(*call, status=status)
                     self.assertEqual(set(answer), {"error", "kind"})
 
+    def test_experiments_without_repetitions_refuse_them(self):
+        answer = self.json_of("experiment", "run", "factor-graph", "--repeats", "3", status=2)
+        self.assertIn("--repeats", answer["error"])
+
     def test_experiments_hold(self):
         for e in self.json_of("experiment", "list")["experiments"]:
             if e["data"] or e["long"]:  # every clone must pass, and soon

@@ -107,6 +107,17 @@ TEST(TablePictures, DataJoinThePictureBefore) {
   EXPECT_EQ(cut[0].body.find("000<"), std::string::npos);  // no tick near a million
 }
 
+TEST(TablePictures, InducingInputsJoinPointsOfTheSameColumns) {
+  const NumberTable points{"p", {"x0", "x1"}, table({{1, 1}, {0, 2}})},
+      Z{"inducing inputs", {"x0", "x1"}, table({{1, 0}, {0, 1}})},
+      other{"inducing inputs", {"a", "b"}, table({{1, 0}, {0, 1}})};
+  const auto joined = table_pictures({points, Z});
+  ASSERT_EQ(joined.size(), 1u);
+  EXPECT_EQ(testing::paths(joined[0].body, "dots").size(), 2u);
+  EXPECT_EQ(joined[0].legend.at(0).text, "inducing inputs");
+  EXPECT_EQ(table_pictures({points, other}).size(), 2u);
+}
+
 TEST(TablePictures, RefuseWhatHasNoPicture) {
   EXPECT_THROW(table_pictures({{"e", {"a"}, Matrix(0, 1)}}), InputError);
   EXPECT_THROW(table_pictures({{"e", {"a", "b"}, Matrix::Ones(2, 1)}}), InputError);

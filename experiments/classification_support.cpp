@@ -1,0 +1,117 @@
+#include "classification_support.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+
+#include "covary/data/classification_metrics.hpp"
+#include "covary/models/svgp.hpp"
+#include "sparse_support.hpp"
+#include "support.hpp"
+
+namespace covary::experiments {
+namespace {
+
+// An evidence to 1e-7 of itself is far finer than any score can tell.
+LbfgsOptions training(Index iterations) {
+  LbfgsOptions o;
+  o.max_iterations = iterations;
+  o.gradient_tolerance = 1e-5;
+  o.function_tolerance = 1e-7;
+  return o;
+}
+
+template <class Fit>
+auto timed(double& seconds, const Fit& fit) {
+  const auto began = std::chrono::steady_clock::now();
+  auto out = fit();
+  seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  return out;
+}
+
+}  // namespace
+
+Vector Classifier::probability(ConstRows X) const {
+  return logistic ? Vector(logistic->predict(X).col(1))
+                  : Vector(gp->predict(X).probabilities.col(1));
+}
+
+double Classifier::value(const std::string& path) const { return gp->parameters.at(path).value[0]; }
+
+std::string Classifier::brief() const {
+  if (logistic) return fmt::format("{}: {:.2f} s", name, seconds);
+  return fmt::format("{}: {:.1f} s, evidence {:.2f}, {} iterations, {} evaluations, {}", name,
+                     seconds, gp->value, gp->summary.iterations, gp->summary.evaluations,
+                     gp->summary.reason);
+}
+
+Classifier train_logistic(const Classes& data) {
+  Classifier out{"LR"};
+  out.logistic = timed(out.seconds, [&] { return fit_logistic_regression(data.X, data.y, 2); });
+  return out;
+}
+
+Classifier train_latent(Inference method, const Classes& data, const ClassifierSetup& setup) {
+  GeneralisedOptions o;
+  o.kernel = setup.kernel;
+  o.likelihood = setup.likelihood;
+  o.method = method;
+  o.scale_inputs = ScaleMode::none;
+  o.starts = 1;
+  o.seed = setup.seed;
+  o.training = training(setup.iterations);
+  Classifier out{method == Inference::laplace ? "Laplace" : method == Inference::ep ? "EP" : "VI"};
+  out.gp = timed(out.seconds, [&] { return Generalised(data.X, data.y, o).fit(); });
+  return out;
+}
+
+Classifier train_sparse(ConstRows Z, const Classes& data, const ClassifierSetup& setup) {
+  SvgpOptions o;
+  o.kernel = setup.kernel;
+  o.likelihood = setup.likelihood;
+  o.Z = Z;
+  o.scale_inputs = ScaleMode::none;
+  o.batch = data.size();
+  o.seed = setup.seed;
+  o.training = training(setup.iterations);
+  Classifier out{"SVGP"};
+  out.gp = timed(out.seconds, [&] { return Svgp(data.X, data.y, o).fit(); });
+  return out;
+}
+
+Classifier train_sparse(Index M, const Classes& data, const ClassifierSetup& setup) {
+  return train_sparse(random_rows(data.X, M, setup.seed, 11), data, setup);
+}
+
+double correct_rate(const Classes& test, ConstVector probability) {
+  return accuracy(test.y, two_class_probabilities(probability));
+}
+
+double expected_excess(ConstVector truth, ConstVector probability) {
+  return ((probability.array() >= 0.5) != (truth.array() >= 0.5))
+      .select((2.0 * truth.array() - 1.0).abs(), 0.0)
+      .mean();
+}
+
+RowMatrix square_grid(double low, double high, Index side) {
+  const Vector along = Vector::LinSpaced(side, low, high);
+  RowMatrix X(side * side, 2);
+  for (Index i = 0; i < side; ++i)
+    for (Index j = 0; j < side; ++j) X.row(i * side + j) << along[j], along[side - 1 - i];
+  return X;
+}
+
+Matrix square_image(ConstVector values) {
+  const auto side = static_cast<Index>(std::lround(std::sqrt(static_cast<double>(values.size()))));
+  const Vector copy = values;
+  return Eigen::Map<const RowMatrix>(copy.data(), side, side);
+}
+
+std::string mean_se(ConstVector values, int decimals) {
+  if (values.size() == 1) return fmt::format("{:.{}f}", values[0], decimals);
+  return fmt::format("{:.{}f} ± {:.{}f}", values.mean(), decimals,
+                     sample_sd(values) / std::sqrt(static_cast<double>(values.size())), decimals);
+}
+
+}  // namespace covary::experiments
