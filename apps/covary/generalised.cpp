@@ -64,7 +64,9 @@ bool is_generalised_model(const std::string& model) {
 
 GeneralisedMethod method_of(const std::string& model, const Likelihood& likelihood, Index rows) {
   if (model == "auto") {
-    if (rows <= most_rows && likelihood.latents() == 1) return {"laplace", Inference::laplace};
+    const Index most = likelihood.latents() == 1 ? most_rows : most_rows / 2;
+    if (rows <= most && likelihood.supports(Inference::laplace))
+      return {"laplace", Inference::laplace};
     return {"svgp", Inference::svgp};
   }
   GeneralisedMethod out;

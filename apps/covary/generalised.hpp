@@ -10,8 +10,8 @@ namespace covary::cli {
 
 // A model of any likelihood: what `fit`, `compare` and folds do with one.
 
-// What --model names for such data: "laplace", "ep", "ep(0.5)", "vgp", "svgp" or "sep(α)". "auto"
-// is laplace up to 2000 rows and one latent function, and svgp beyond.
+// What --model names for such data: "laplace", "ep", "ep(0.5)", "vgp" or "svgp". "auto" is laplace
+// where the likelihood has it, up to 2000 rows, or 1000 of several latent functions, else svgp.
 struct GeneralisedMethod {
   std::string name;
   Inference method = Inference::laplace;

@@ -36,7 +36,7 @@ void add_sparse_options(CLI::App& sub, SparseArguments& a) {
          "--model", a.model,
          "exact, vfe, vfe(tight), fitc, pep(α), dtc, sor, pitc, cglb; auto: exact up to 2000 "
          "rows, else vfe. Other likelihoods: laplace, ep, ep(α), vgp, svgp; auto: laplace up to "
-         "2000 rows and one latent function, else svgp")
+         "2000 rows (1000 of several latent functions), else svgp")
       ->capture_default_str();
   sub.add_option("--inducing", a.inducing, "Inducing inputs of a sparse model, or auto")
       ->capture_default_str();
