@@ -206,8 +206,8 @@ TEST(LatentOracles, BoundsAtAGivenQAgreeWithGPflow) {
     const RowMatrix Z_bar = rows_of(c.at("Z_bar"));
     EXPECT_LT(gap(g.z_bar[0], Eigen::Map<const Vector>(Z_bar.data(), Z_bar.size())), tolerance);
     EXPECT_LT(gap(g.m_bar, rows_of(c.at("m_bar"))), tolerance);
-    for (std::size_t f = 0; f < g.Ls_bar.size(); ++f)
-      EXPECT_LT(gap(g.Ls_bar[f], rows_of(c.at("Ls_bar")[f])), tolerance);
+    for (std::size_t k = 0; k < g.Ls_bar.size(); ++k)
+      EXPECT_LT(gap(g.Ls_bar[k], rows_of(c.at("Ls_bar")[k])), tolerance);
   }
   const std::set<std::string> expected{"gpflow svgp gaussian", "gpflow svgp bernoulli(probit)",
                                        "gpflow svgp bernoulli(logit)", "gpflow svgp robust_max(3)"};

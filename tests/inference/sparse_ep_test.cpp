@@ -135,23 +135,17 @@ TEST(SparseEp, SmallPowersApproachTheVariationalBound) {
   const MemoryRows source(X, Y, Vector());
   const Sweep sweep = Sweep::for_features(source, 5);
   UncollapsedProblem problem;
-  problem.features = c.features.get();
-  problem.kernel = &c.model.kernel;
+  problem.parts = {{c.features.get(), &c.model.kernel}};
   problem.mean = &c.model.mean;
   problem.sweep = &sweep;
-  problem.expectation = [&](const RowTerms& t) {
-    expectation(c.model.likelihood, c.at.likelihood.data(),
-                {t.n, t.y, nullptr, t.mean, t.variance, t.n}, t.value, t.mean_bar, t.variance_bar,
-                nullptr);
-  };
-  problem.likelihood_parameters = 0;
+  problem.likelihood = row_likelihood(c.model.likelihood, c.at.likelihood);
   std::vector<double> gaps, slopes;
   for (const double power : {0.1, 0.01}) {
     const SparseEpApproximation q = c.run(power);
     Jitter jitter;
     UncollapsedGradient g;
     const auto e = evaluate_uncollapsed(
-        problem, {c.at.kernel, c.z, c.at.mean_weights, q.posterior.parts().q}, jitter, &g);
+        problem, {{c.at.kernel}, {c.z}, c.at.mean_weights, q.posterior.parts().q}, jitter, &g);
     gaps.push_back(std::abs(q.value - e.value));
     slopes.push_back(std::max(g.m_bar.cwiseAbs().maxCoeff(), g.Ls_bar[0].cwiseAbs().maxCoeff()));
   }

@@ -88,15 +88,15 @@ TEST(GeneralisedFile, DamageBehindValidChecksumsIsRefused) {
   for (const SavedGeneralised& m : {saved("bernoulli(logit)", Inference::laplace),
                                     saved("softmax(3)", Inference::laplace), saved_inducing()}) {
     const Container good = parse_container(save_model_bytes(m));
-    const auto refused = [&](const Container& bad) {
-      EXPECT_THROW(load_any_model_bytes(serialise_container(bad)), FileError);
+    const auto refused = [&](const Container& bad, const std::string& what) {
+      EXPECT_THROW(load_any_model_bytes(serialise_container(bad)), FileError) << what;
     };
     for (const auto& [name, tensor] : good.tensors) {
       Container bad = good;
       bad.tensors.erase(name);
-      refused(bad);
+      refused(bad, name);
       bad.put_vector(name, Vector::Constant(3, std::nan("")));
-      refused(bad);
+      refused(bad, name);
     }
     const auto j = nlohmann::json::parse(good.metadata);
     for (const auto& [key, value] : j.items()) {
@@ -105,13 +105,13 @@ TEST(GeneralisedFile, DamageBehindValidChecksumsIsRefused) {
       auto changed = j;
       changed[key] = nlohmann::json::array({7, "x"});
       bad.metadata = changed.dump();
-      refused(bad);
+      refused(bad, key);
     }
     Container bad = good;
     auto other = j;
-    other["likelihood"] = "softmax(3)";
+    other["likelihood"] = "softmax(5)";
     bad.metadata = other.dump();
-    refused(bad);
+    refused(bad, "softmax(5)");
   }
 }
 

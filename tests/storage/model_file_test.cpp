@@ -143,7 +143,8 @@ TEST_F(ModelFile, WithoutOutputsItPredictsTheSameBits) {
   EXPECT_EQ(with.fit.log_marginal_likelihood, after.fit.log_marginal_likelihood);
   EXPECT_EQ(with.fit.parameters.table(), after.fit.parameters.table());
   // and once more
-  EXPECT_EQ(save_model_bytes(after), save_model_bytes({without_outputs(after.fit), after.inputs}));
+  EXPECT_EQ(save_model_bytes(after),
+            save_model_bytes(SavedModel{without_outputs(after.fit), after.inputs}));
 }
 
 TEST_F(ModelFile, WithoutOutputsWhatNeedsThemIsRefused) {
