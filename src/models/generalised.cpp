@@ -14,6 +14,24 @@
 #include "models/starts.hpp"
 
 namespace covary {
+namespace {
+
+// Classes that a function separates are likelier the steeper it is, and Laplace's evidence does not
+// stop it: the probabilities come out too timid. Empty where nothing of that kind happened.
+std::string runaway_variance(const Parameters& parameters) {
+  constexpr double suspicious = 1000.0;  // σ(f) is 1 for all that matters beyond |f| = 30
+  for (const Parameter& p : parameters.all())
+    if (p.path.ends_with("variance") && !p.path.starts_with("likelihood") && p.trainable &&
+        p.value.size() == 1 && p.value(0) > suspicious)
+      return fmt::format(
+          "{} ran to {:.3g}, as it does for classes that can be told apart without error; "
+          "probabilities by Laplace are then too near to even: use ep or vgp, or give it a prior "
+          "such as gamma(2,0.2)",
+          p.path, p.value(0));
+  return {};
+}
+
+}  // namespace
 
 void GeneralisedOptions::check() const {
   if (method != Inference::laplace && method != Inference::ep && method != Inference::vi)
@@ -168,12 +186,14 @@ GeneralisedFit Generalised::fit() {
   Approximation q = approximate(values, nullptr);
   summary.value = q.value - log_jacobian_;
   if (!trains) summary.initial_value = summary.value;
-  summary.objective = options_.method == Inference::vi
-                          ? "elbo"
-                          : fmt::format("log_evidence({})", name());
+  summary.objective =
+      options_.method == Inference::vi ? "elbo" : fmt::format("log_evidence({})", name());
   summary.route =
       fmt::format("{}: {} iterations at the end, N×N factorisations", name(), q.iterations);
   summary.warnings.insert(summary.warnings.begin(), warnings_.begin(), warnings_.end());
+  if (options_.method == Inference::laplace && options_.likelihood.classes() > 0)
+    if (std::string warning = runaway_variance(parameters_); !warning.empty())
+      summary.warnings.push_back(std::move(warning));
   GeneralisedFit out{name(),
                      std::move(q.posterior),
                      options_.likelihood,

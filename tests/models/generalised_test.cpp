@@ -120,6 +120,19 @@ TEST(Generalised, TrainingRaisesTheEvidenceAndTellsClassesApart) {
   EXPECT_NEAR(fit.predict(RowMatrix::Constant(1, 2, 1e3)).probabilities(0, 0), 0.5, 1e-9);
 }
 
+TEST(Generalised, SeparableClassesByLaplaceAreWarnedOf) {
+  const RowMatrix X = RowMatrix(Vector::LinSpaced(40, -2, 2));
+  Vector y(40);
+  for (Index n = 0; n < 40; ++n) y(n) = X(n, 0) > 0.1 ? 1 : 0;
+  GeneralisedOptions o;
+  const GeneralisedFit fit = Generalised(X, y, o).fit();
+  ASSERT_FALSE(fit.summary.warnings.empty());
+  EXPECT_NE(fit.summary.warnings.back().find("kernel.variance ran to"), std::string::npos);
+  Generalised with_prior(X, y, o);
+  with_prior.parameters().set_prior("kernel.variance", Prior::parse("gamma(2,0.2)"));
+  EXPECT_TRUE(with_prior.fit().summary.warnings.empty());
+}
+
 // T17: with a mean of zero the classes are interchangeable.
 TEST(Generalised, FlippedLabelsT17) {
   const auto c = latent_case("bernoulli(logit)", 4);
