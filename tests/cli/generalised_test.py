@@ -18,6 +18,9 @@ class Classes(CommandLine):
             score = 4 * math.sin(2 * a) + 2 * b
             rows.append((a, b, "yes" if rng.random() < 1 / (1 + math.exp(-score)) else "no",
                          3 if a * a + b * b < 1.5 else 7 if a > 0 else 12))
+        # What the rule that knows the probabilities gets right: no method should be much below it.
+        right = [(4 * math.sin(2 * a) + 2 * b > 0) == (kind == "yes") for a, b, kind, _ in rows[160:]]
+        self.attainable = sum(right) / len(right)
         text = lambda part: "a,b,kind,number\n" + "".join("%r,%r,%s,%d\n" % row for row in part)
         self.train = self.write("classes.csv", text(rows[:160]))
         self.test = self.write("classes_test.csv", text(rows[160:]))
@@ -37,7 +40,7 @@ class Classes(CommandLine):
         for row in rows:
             self.assertEqual(row["class"], "yes" if float(row["p_yes"]) >= 0.5 else "no")
         scores = self.json_of("evaluate", self.path("c.cov"), self.test)
-        self.assertGreater(scores["accuracy"], 0.85)
+        self.assertGreater(scores["accuracy"], self.attainable - 0.06)
         self.assertGreater(scores["auc"], 0.9)
         self.assertEqual(sum(map(sum, scores["confusion"])), 80)
         cautious = self.json_of("evaluate", self.path("c.cov"), self.test, "--threshold", "0.9")
@@ -51,7 +54,8 @@ class Classes(CommandLine):
                 self.assertEqual(fit["model"], model)
                 values[model] = fit["value"]
                 self.assertEqual(self.json_of("show", self.path("c.cov"))["value"], fit["value"])
-                self.assertGreater(self.json_of("evaluate", self.path("c.cov"), self.test)["accuracy"], 0.85)
+                self.assertGreater(self.json_of("evaluate", self.path("c.cov"), self.test)["accuracy"],
+                                   self.attainable - 0.06)
         self.assertLess(abs(values["svgp"] - values["vgp"]), 1.0)
 
     def test_whole_numbers_with_gaps_are_three_classes(self):
@@ -85,7 +89,8 @@ class Classes(CommandLine):
         self.refused("fit", one, "--target", "k", says=["class"])
         self.refused("fit", self.train, "--target", "number", "--inputs", "a,b", "--likelihood", "bernoulli",
                      says=["3 classes", "softmax"])
-        self.refused("fit", self.train, "--target", "kind", "--inputs", "a,b", "--model", "vfe", says=["laplace"])
+        self.refused("fit", self.train, "--target", "kind", "--inputs", "a,b", "--model", "vfe", "--quiet",
+                     says=["laplace"])
         self.refused("fit", self.train, "--target", "number", "--inputs", "a,b", "--likelihood", "robust_max",
                      "--model", "laplace", says=["robust_max"])
         self.refused("fit", self.train, "--target", "a", "--inputs", "b", "--likelihood", "poisson", says=["poisson"])
