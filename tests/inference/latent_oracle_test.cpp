@@ -147,10 +147,8 @@ UncollapsedEvaluation evaluate_bound(const OneCase& t, const Inducing& u,
                                    1.0,
                                    row_likelihood(t.model.likelihood, t.at.likelihood)};
   Jitter jitter{u.jitter};
-  const UncollapsedValues values{{t.at.kernel},
-                                 {Eigen::Map<const Vector>(u.Z.data(), u.Z.size())},
-                                 t.at.mean_weights,
-                                 u.q};
+  const UncollapsedValues values{
+      {t.at.kernel}, {Eigen::Map<const Vector>(u.Z.data(), u.Z.size())}, t.at.mean_weights, u.q};
   return evaluate_uncollapsed(problem, values, jitter, &gradient);
 }
 

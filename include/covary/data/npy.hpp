@@ -11,7 +11,8 @@ namespace covary {
 // is a column; beyond two, all but the first are flattened (in C order) into the columns.
 Table parse_npy(std::string_view bytes, const std::string& name);
 
-// Where the doubles of a two-dimensional C-order array lie in its file, for reading some rows of it.
+// Where the doubles of a two-dimensional C-order array lie in its file, for reading some rows of
+// it.
 struct NpyDoubles {
   Index offset, rows, cols;
 };

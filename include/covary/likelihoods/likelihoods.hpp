@@ -25,9 +25,10 @@ Likelihood binomial_likelihood(Link link = Link::logit, Given trials = {});
 Likelihood ordinal_likelihood(Index classes);
 // P(y = k) = exp(f_k)/Σ exp(f)
 Likelihood softmax_likelihood(Index classes);
-// P(y = k) of softmax where the latent functions of a row are correlated, as in Laplace's posterior:
-// mean N×K, covariance N×K² with a K×K matrix in each row. Accurate to 1e-9 for K ≤ 3 as long as
-// the differences have standard deviations below 10, else by a lattice of 4093 points to some 1e-3.
+// P(y = k) of softmax where the latent functions of a row are correlated, as in Laplace's
+// posterior: mean N×K, covariance N×K² with a K×K matrix in each row. Accurate to 1e-9 for K ≤ 3 as
+// long as the differences have standard deviations below 10, else by a lattice of 4093 points to
+// some 1e-3.
 Matrix softmax_probabilities(ConstMatrix mean, ConstMatrix covariance);
 // P(y = argmax f) = 1 − ε, the rest shared by the others
 Likelihood robust_max_likelihood(Index classes, Given epsilon = {});
