@@ -10,7 +10,6 @@
 #include "models/starts.hpp"
 
 namespace covary {
-namespace {
 
 void check_classes(const Likelihood& likelihood, ConstVector y) {
   if (likelihood.classes() == 0) return;
@@ -23,8 +22,6 @@ void check_classes(const Likelihood& likelihood, ConstVector y) {
                     "classes",
                     low));
 }
-
-}  // namespace
 
 GeneralisedData generalised_data(ConstRows X, ConstVector y, ConstVector aux,
                                  const Likelihood& likelihood, ScaleMode input_mode,

@@ -7,8 +7,11 @@
 
 namespace covary {
 
-// The data of a model of any likelihood as it sees them, and the way back. Y has one column.
-// `beside` is the column beside y, or empty.
+// Throws InputError for labels that are all of one class: a classifier would have nothing to say.
+void check_classes(const Likelihood& likelihood, ConstVector y);
+
+// The data of a model of any likelihood as it sees them, and the way back. Y has one column; aux is
+// the column beside it, or empty.
 struct GeneralisedData {
   ScaledData scaled;
   Vector aux;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "covary/error.hpp"
+#include "models/generalised_data.hpp"
 #include "models/row_summaries.hpp"
 
 namespace covary {
@@ -21,20 +22,6 @@ void require(bool holds, const char* option, double value, const char* rule) {
 void check_column(const Vector& column, Index rows, const char* name) {
   if (column.size() && column.size() != rows)
     throw InputError(fmt::format("{} has {} entries for {} rows", name, column.size(), rows));
-}
-
-// A classifier that has seen one class only would say nothing.
-void check_classes(const Likelihood& l, ConstVector y) {
-  if (l.classes() == 0) return;
-  Index first = -1;
-  for (Index i = 0; i < y.size(); ++i) {
-    if (std::isnan(y(i))) continue;
-    if (first < 0) first = i;
-    if (y(i) != y(first)) return;
-  }
-  if (first >= 0)
-    throw InputError(fmt::format(
-        "all targets are of class {}; a classifier needs rows of two classes at least", y(first)));
 }
 
 // Starts of a likelihood that was given none, for targets of unit variance: most of it is signal.

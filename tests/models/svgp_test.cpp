@@ -403,7 +403,7 @@ TEST(Svgp, BadInput) {
   EXPECT_TRUE(has(make([](auto& o) { o.covariance = "blocks(7)"; }), "blocks(7)"));
   EXPECT_TRUE(has(make([](auto& o) { o.Z = RowMatrix::Zero(3, 2); }), "2 columns, X has 1"));
   EXPECT_TRUE(has(message([&] { Svgp(data.X, Vector::Ones(50), brief("bernoulli(logit)", 5)); }),
-                  "all targets are of class 1"));
+                  "every observed target is of class 1"));
   EXPECT_TRUE(has(message([&] { Svgp(data.X, data.y.head(49), brief("bernoulli(logit)", 5)); }),
                   "X has 50 rows"));
   EXPECT_THROW(Svgp(data.X, 2.0 * data.y, brief("bernoulli(logit)", 5)), InputError);
