@@ -95,7 +95,7 @@ double nlml_floor(const Data& data, ConstRows Z, const Theta& t) {
   return -upper_bound(c.problem, c.values, jitter);
 }
 
-RowMatrix tighten_upper_bound(const Data& data, RowMatrix Z, const Theta& t) {
+RowMatrix tighten_upper_bound(const Data& data, const RowMatrix& Z, const Theta& t) {
   Case c(data, "vfe", Z, t);
   c.problem.guard_eigenvalue = true;
   Jitter jitter;

@@ -34,7 +34,7 @@ SparsePosterior sparse_posterior(const Data& data, const Approximation& a, Const
 // The smaller of the two upper bounds on the exact log evidence, as a lower bound on the NLML.
 double nlml_floor(const Data& data, ConstRows Z, const Theta& t);
 // Z from here to where the trace bound is tightest.
-RowMatrix tighten_upper_bound(const Data& data, RowMatrix Z, const Theta& t);
+RowMatrix tighten_upper_bound(const Data& data, const RowMatrix& Z, const Theta& t);
 // N(y; 0, s²) with the best s.
 double independent_nlml(const Data& data);
 
