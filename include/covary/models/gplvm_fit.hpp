@@ -35,6 +35,8 @@ struct GplvmFit {
   double elbo = 0.0;  // of the data, in their units
   double log_prior = 0.0;
   std::vector<std::string> output_names = {};
+  std::vector<std::string> row_labels = {};  // of the rows, for pictures and scores; or none
+  std::vector<std::string> time_names = {};  // of the columns that a dynamical model follows
 
   Index latent() const { return mean.cols(); }
   Index outputs() const;
