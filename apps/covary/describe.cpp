@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "covary/data/labels.hpp"
+
 namespace covary::cli {
 namespace {
 
@@ -19,7 +21,7 @@ json upper_bound(const RegressionFit& fit) {
 Parameters without_Z(const Parameters& all) {
   Parameters out;
   for (const Parameter& p : all.all())
-    if (!p.path.ends_with("features.Z")) out.add(p);
+    if (!p.path.ends_with("features.Z") && !p.path.starts_with("latent.")) out.add(p);
   return out;
 }
 
@@ -136,6 +138,71 @@ std::string describe_text(const SavedModel& model) {
       without_Z(fit.parameters).table(fit.standard_errors.size() ? &fit.standard_errors : nullptr));
   for (const auto& [name, value] : fit.diagnostics)
     out += fmt::format("{:<20} {:.6g}\n", name, value);
+  return out;
+}
+
+json describe_json(const SavedLatent& model) {
+  const GplvmFit& fit = model.fit;
+  json out = describe_fit(fit.parameters, Vector(), fit.summary, {});
+  const Matrix relevance = fit.relevance();
+  json views = json::array();
+  for (std::size_t v = 0; v < fit.mappings.size(); ++v) {
+    const auto& m = fit.mappings[v];
+    std::vector<std::string> outputs;
+    for (const Index p : m.view.columns)
+      outputs.push_back(fit.output_names[static_cast<std::size_t>(p)]);
+    views.push_back({{"name", m.view.name},
+                     {"outputs", outputs},
+                     {"relevance", finite(Vector(relevance.row(static_cast<Index>(v))))},
+                     {"scaling", scaling_json(m.scaling)}});
+  }
+  const auto& first = fit.mappings.front();
+  out.update({{"model", fit.mappings.size() > 1 ? "mrd" : "gplvm"},
+              {"kernel", first.posterior.parts().kernel.print()},
+              {"likelihood", "gaussian"},
+              {"n", fit.mean.rows()},
+              {"d", fit.outputs()},
+              {"latent", fit.latent()},
+              {"outputs", fit.output_names},
+              {"value", finite(fit.elbo)},
+              {"upper_bound", nullptr},
+              {"log_prior", finite(fit.log_prior)},
+              {"relevance", finite(Vector(relevance.colwise().maxCoeff()))},
+              {"active", fit.active()},
+              {"views", views},
+              {"scaling", {{"outputs", scaling_json(first.scaling)}}}});
+  if (fit.dynamics) out["dynamics"] = fit.dynamics->options().kernel.print();
+  if (!fit.row_labels.empty()) {
+    const Labels labels = Labels::from(fit.row_labels);
+    std::vector<Index> codes;
+    for (const double c : labels.encode(fit.row_labels)) codes.push_back(static_cast<Index>(c));
+    out["neighbour_errors"] = neighbour_errors(fit.scaled_mean(), codes);
+  }
+  return out;
+}
+
+std::string describe_text(const SavedLatent& model) {
+  const GplvmFit& fit = model.fit;
+  std::string out = fmt::format(
+      "{} of {} outputs, {} rows, {} latent dimensions{}, kernel {}\n{}\n\n{}\n",
+      fit.mappings.size() > 1 ? "mrd" : "gplvm", fit.outputs(), fit.mean.rows(), fit.latent(),
+      fit.dynamics ? fmt::format(", dynamics {}", fit.dynamics->options().kernel.print()) : "",
+      fit.mappings.front().posterior.parts().kernel.print(), fit.summary.brief(),
+      without_Z(fit.parameters).table());
+  const Matrix relevance = fit.relevance();
+  out += "dimension ";
+  for (Index q = 0; q < fit.latent(); ++q) out += fmt::format("{:>8}", q);
+  for (std::size_t v = 0; v < fit.mappings.size(); ++v) {
+    const std::string& name = fit.mappings[v].view.name;
+    out += fmt::format("\n{:<10}", name.empty() ? "relevance" : name);
+    for (Index q = 0; q < fit.latent(); ++q)
+      out += fmt::format("{:>8.4f}", relevance(static_cast<Index>(v), q));
+  }
+  out += fmt::format("\n{} in use: {}\n", fit.active().size(), fmt::join(fit.active(), ", "));
+  const json object = describe_json(model);
+  if (object.contains("neighbour_errors"))
+    out += fmt::format("{} of {} rows have a nearest neighbour of another label\n",
+                       object["neighbour_errors"].get<Index>(), fit.mean.rows());
   return out;
 }
 

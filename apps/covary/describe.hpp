@@ -10,5 +10,7 @@ json describe_json(const SavedModel& model);
 std::string describe_text(const SavedModel& model);
 json describe_json(const SavedGeneralised& model);
 std::string describe_text(const SavedGeneralised& model);
+json describe_json(const SavedLatent& model);
+std::string describe_text(const SavedLatent& model);
 
 }  // namespace covary::cli

@@ -7,6 +7,7 @@
 #include "covary/error.hpp"
 #include "data_arguments.hpp"
 #include "generalised.hpp"
+#include "latent.hpp"
 
 namespace covary::cli {
 namespace {
@@ -68,6 +69,8 @@ Outcome evaluate(const SavedModel& m, const DataArguments& a) {
   if (Y.cols() > 1) out.object["outputs"] = each;
   return out;
 }
+
+Outcome evaluate(const SavedLatent& m, const DataArguments& a) { return evaluate_latent(m, a); }
 
 Outcome run_evaluate(const DataArguments& a, const Common&) {
   if (!(a.threshold > 0.0 && a.threshold < 1.0))

@@ -13,6 +13,7 @@
 #include "cross_validation.hpp"
 #include "describe.hpp"
 #include "generalised.hpp"
+#include "latent.hpp"
 #include "progress.hpp"
 #include "streaming.hpp"
 
@@ -22,13 +23,15 @@ namespace {
 struct FitArguments {
   TrainingArguments training;
   SparseArguments sparse;
+  LatentArguments latent;
   std::string kernel = "se(ard)", from, out, checkpoint, standard_errors = "auto";
   bool resume = false, without_outputs = false, stream = false;
 };
 
 void check_arguments(const FitArguments& a) {
   // A mistake shows before the data are read.
-  if (!is_generalised_model(a.sparse.model)) static_cast<void>(approximation_of(a.sparse, 1));
+  if (!is_generalised_model(a.sparse.model) && !is_latent_model(a.sparse.model))
+    static_cast<void>(approximation_of(a.sparse, 1));
   check_likelihood(a.training.likelihood);
   if (a.resume && a.checkpoint.empty())
     throw InputError("--resume goes on from a checkpoint; name it with --checkpoint FILE");
@@ -215,10 +218,27 @@ Outcome run_generalised(const FitArguments& a, const TrainingData& d, const Comm
   return out;
 }
 
+// A model of outputs alone, whose inputs are unknown.
+Outcome run_latent(const FitArguments& a, const Common& common) {
+  if (!a.checkpoint.empty() || !a.from.empty() || !a.training.folds.empty() || a.stream)
+    throw Unsupported(
+        "--checkpoint, --from, --folds and --stream are not offered for latent-variable models");
+  const LatentRun run = fit_latent(a.latent, a.training, a.sparse, a.kernel, common);
+  for (const auto& w : run.saved.fit.summary.warnings) tell(common, "warning: " + w);
+  Outcome out{describe_json(run.saved), describe_text(run.saved), run.interrupted ? 1 : 0};
+  if (!a.out.empty()) save_model(a.out, run.saved);
+  out.object["file"] = a.out.empty() ? json(nullptr) : json(a.out);
+  out.object["interrupted"] = run.interrupted;
+  out.text += a.out.empty() ? "not saved: give --out FILE to keep the model\n"
+                            : fmt::format("saved to {}\n", a.out);
+  return out;
+}
+
 Outcome run_fit(const FitArguments& a, const Common& common) {
   check_arguments(a);
   const TrainingArguments& t = a.training;
   static_cast<void>(Kernel(a.kernel));  // a mistake shows before the data are read
+  if (is_latent_model(a.sparse.model)) return run_latent(a, common);
   TrainingData d = streams(a.stream, t, a.sparse, common) ? stream_training(t, common)
                                                           : read_training(t, common);
   if (!d.likelihood && is_generalised_model(a.sparse.model)) d.likelihood = Likelihood("gaussian");
@@ -269,6 +289,13 @@ void add_fit(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
   auto verb = std::make_unique<Verb>();
   add_training_options(*sub, a->training);
   add_sparse_options(*sub, a->sparse);
+  add_latent_options(*sub, a->latent);
+  // Of a latent-variable model all columns with numbers are outputs.
+  sub->get_option("--target")->required(false);
+  sub->parse_complete_callback([a] {
+    if (a->training.target.empty() && !is_latent_model(a->sparse.model))
+      throw CLI::RequiredError("--target");
+  });
   sub->add_option("--kernel", a->kernel, "Kernel expression")->capture_default_str();
   sub->add_option("--from", a->from, "Model file: start at its parameters where paths match");
   sub->add_option("--standard-errors", a->standard_errors, "auto, yes or no")
@@ -284,7 +311,8 @@ void add_fit(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
   sub->footer(
       "Example:\n  covary fit train.csv --target y --kernel 'se(ard) + linear' --out model.cov\n"
       "  covary fit train.csv --target y --stream --inducing 20 --max-iter 10\n"
-      "  covary fit train.csv --target y --likelihood student_t --model laplace --max-iter 10");
+      "  covary fit train.csv --target y --likelihood student_t --model laplace --max-iter 10\n"
+      "  covary fit table.csv --model gplvm --latent 3 --inducing 20 --max-iter 20");
   add_common(*sub, verb->common);
   verb->app = sub;
   verb->run = [a](const Common& common) { return run_fit(*a, common); };

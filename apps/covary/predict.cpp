@@ -6,6 +6,7 @@
 #include "covary/error.hpp"
 #include "csv_sink.hpp"
 #include "data_arguments.hpp"
+#include "latent.hpp"
 
 namespace covary::cli {
 namespace {
@@ -157,6 +158,12 @@ Outcome run_with(const Saved& m, const PredictArguments& a, const Common& common
   if (!a.data.out.empty())
     out.text = fmt::format("{} predictions written to {}\n", rows, a.data.out);
   return out;
+}
+
+Outcome run_with(const SavedLatent& m, const PredictArguments& a, const Common& common) {
+  if (a.components || a.gradients)
+    throw Unsupported("--components and --gradients are for Gaussian regression");
+  return predict_latent(m, a.data, common);
 }
 
 Outcome run_predict(const PredictArguments& a, const Common& common) {

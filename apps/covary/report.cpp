@@ -10,6 +10,7 @@
 #include "covary/data/labels.hpp"
 #include "covary/error.hpp"
 #include "covary/report/classification_report.hpp"
+#include "covary/report/latent_report.hpp"
 #include "covary/storage/model_file.hpp"
 
 namespace covary::cli {
@@ -86,6 +87,12 @@ Outcome report(const SavedModel& m, const ReportArguments& a) {
   }
   return written(a, regression_report(m.fit, options),
                  options.held_out ? json(options.held_out->X.rows()) : json(nullptr));
+}
+
+Outcome report(const SavedLatent& m, const ReportArguments& a) {
+  LatentReportOptions options;
+  options.title = a.title.empty() ? "Report on " + file_name(a.model) : a.title;
+  return written(a, latent_report(m.fit, options), nullptr);
 }
 
 Outcome run_report(const ReportArguments& a) {

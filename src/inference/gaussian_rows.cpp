@@ -35,8 +35,7 @@ SparseEvaluation evaluate_gaussian_rows(const SparseProblem& p, const SparseValu
         fmt::format("'{}' is not offered for Gaussian inputs; vfe is", p.approximation.print()));
   SweepContext c{p.features, &p.kernel->node(), v.theta.data(), v.z.data(), v.noise,
                  p.mean,     v.mean_weights,    Matrix()};
-  const GaussianExpectations expectations(*p.kernel, p.sweep->rows().dims());
-  const auto psi = psi_statistics(c, expectations, *p.sweep, p.columns);
+  const auto psi = psi_statistics(c, *p.kernel, *p.sweep, p.columns);
   double trace_psi2 = 0.0;
   for (const auto& s : psi) trace_psi2 = std::max(trace_psi2, s.psi2.trace());
 
@@ -54,7 +53,7 @@ SparseEvaluation evaluate_gaussian_rows(const SparseProblem& p, const SparseValu
   if (gradient) {
     GaussianRowGradient unasked;
     start_gradient(v, *gradient);
-    psi_adjoint(c, expectations, *p.sweep, psi, adjoints, *gradient, rows ? *rows : unasked);
+    psi_adjoint(c, *p.kernel, *p.sweep, psi, adjoints, *gradient, rows ? *rows : unasked);
     add_Kuu_gradient(*p.features, v, c.Luu, std::move(S), *gradient);
   }
   out.Luu = std::move(c.Luu);

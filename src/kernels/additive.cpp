@@ -73,6 +73,16 @@ class Additive final : public KernelNode {
     if (!inner) return nullptr;
     return std::make_unique<Feature>(std::move(inner), d, std::sqrt(static_cast<double>(dims)));
   }
+  std::optional<GaussianForm> gaussian_form(Index dims) const override {
+    GaussianForm out;
+    for (Index d = 0; d < dims; ++d) {
+      auto form = inner_->gaussian_form(1);
+      if (!form) return {};
+      form->place({d}, dims);
+      out.add(std::move(*form));
+    }
+    return out;
+  }
   bool is_white() const override { return inner_->is_white(); }
 
  private:

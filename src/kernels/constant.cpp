@@ -36,6 +36,12 @@ class Constant final : public KernelNode {
                                                 Random&) const override {
     return std::make_unique<ProductFeature>(std::sqrt(theta[0]));
   }
+  std::optional<GaussianForm> gaussian_form(Index dims) const override {
+    GaussianTerm t;
+    t.variances = {0};
+    t.lengthscales.resize(static_cast<std::size_t>(dims));
+    return GaussianForm{{t}, {}};
+  }
 
  private:
   std::optional<double> variance_;

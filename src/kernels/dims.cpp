@@ -92,6 +92,11 @@ class OnDims final : public KernelNode {
     if (!inner) return nullptr;
     return std::make_unique<Feature>(std::move(inner), dims_);
   }
+  std::optional<GaussianForm> gaussian_form(Index dims) const override {
+    auto form = inner_->gaussian_form(count());
+    if (form) form->place(dims_, dims);
+    return form;
+  }
   bool is_white() const override { return inner_->is_white(); }
 
  private:

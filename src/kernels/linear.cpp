@@ -71,6 +71,12 @@ class Linear final : public KernelNode {
     for (Index d = 0; d < dims; ++d) weights(d) *= std::sqrt(variance(theta, d));
     return std::make_unique<DotFeature>(0.0, std::move(weights));
   }
+  std::optional<GaussianForm> gaussian_form(Index dims) const override {
+    GaussianTerm t;
+    t.lengthscales.resize(static_cast<std::size_t>(dims));
+    for (Index d = 0; d < dims; ++d) t.linear.push_back(ard_ ? d : 0);
+    return GaussianForm{{t}, {}};
+  }
 
  private:
   double variance(const double* theta, Index d) const { return theta[ard_ ? d : 0]; }

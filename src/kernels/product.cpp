@@ -107,6 +107,19 @@ class Product final : public KernelNode {
     }
     return out;
   }
+  std::optional<GaussianForm> gaussian_form(Index dims) const override {
+    std::optional<GaussianForm> out;
+    Index offset = 0;
+    for (const auto& part : parts_) {
+      auto form = part->gaussian_form(dims);
+      if (!form) return {};
+      form->shift(offset);
+      out = out ? covary::product(*out, *form) : std::move(form);
+      if (!out) return {};
+      offset += part->parameter_count(dims);
+    }
+    return out;
+  }
   bool is_white() const override {
     return std::any_of(parts_.begin(), parts_.end(), [](const auto& p) { return p->is_white(); });
   }

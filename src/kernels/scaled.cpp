@@ -62,6 +62,11 @@ class Scaled final : public KernelNode {
     out->add(std::move(feature));
     return out;
   }
+  std::optional<GaussianForm> gaussian_form(Index dims) const override {
+    auto form = inner_->gaussian_form(dims);
+    if (form) form->scale(factor_);
+    return form;
+  }
   bool is_white() const override { return inner_->is_white(); }
 
  private:

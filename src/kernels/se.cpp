@@ -14,6 +14,14 @@ void SquaredExponential::profile_slope(double, const double* r2, Index n, double
   for (Index i = 0; i < n; ++i) slope[i] = -0.5 * g[i];
 }
 
+std::optional<GaussianForm> SquaredExponential::gaussian_form(Index dims) const {
+  const bool one_for_all = parameter_count(dims) == 2;
+  GaussianTerm t;
+  t.variances = {0};
+  for (Index d = 0; d < dims; ++d) t.lengthscales.push_back({one_for_all ? 1 : 1 + d});
+  return GaussianForm{{t}, {}};
+}
+
 // dk/dr² = −k/2: neither distances nor exponentials are needed again.
 void SquaredExponential::pullback_of_values(const double* theta, const PairBlock& p,
                                             const double* K, const double* Kbar, double* theta_bar,

@@ -8,6 +8,7 @@ namespace covary {
 class SquaredExponential final : public Stationary {
  public:
   using Stationary::Stationary;
+  std::optional<GaussianForm> gaussian_form(Index dims) const override;
   void pullback_of_values(const double* theta, const PairBlock& p, const double* K,
                           const double* Kbar, double* theta_bar, double* xbar,
                           double* zbar) const override;

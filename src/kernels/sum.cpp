@@ -88,6 +88,18 @@ class Sum final : public KernelNode {
     out->add(std::move(feature));
     return out;
   }
+  std::optional<GaussianForm> gaussian_form(Index dims) const override {
+    GaussianForm out;
+    Index offset = 0;
+    for (const auto& part : parts_) {
+      auto form = part->gaussian_form(dims);
+      if (!form) return {};
+      form->shift(offset);
+      out.add(std::move(*form));
+      offset += part->parameter_count(dims);
+    }
+    return out;
+  }
   bool is_white() const override {
     return std::all_of(parts_.begin(), parts_.end(), [](const auto& p) { return p->is_white(); });
   }

@@ -31,6 +31,9 @@ class White final : public KernelNode {
                          double*) const override {
     for (Index i = 0; i < x.n; ++i) theta_bar[0] += kbar[i];
   }
+  std::optional<GaussianForm> gaussian_form(Index) const override {
+    return GaussianForm{{}, {WhiteTerm{1.0, {0}}}};
+  }
   bool is_white() const override { return true; }
 
  private:

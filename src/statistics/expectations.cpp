@@ -29,23 +29,30 @@ GaussianBlock gaussian(const DataBlock& block) {
   return {block.x, block.x_variance};
 }
 
-// The rows that the columns observe, and their outputs, zero elsewhere.
+// The rows that the columns observe, side by side, and their outputs.
 struct Seen {
-  std::vector<char> use;
+  std::vector<Index> rows;
+  std::vector<double> mean, variance;  // gathered, unless all rows are seen
+  GaussianBlock x;
   Matrix y;
 
-  Seen(const DataBlock& block, const std::vector<Index>& columns)
-      : use(static_cast<std::size_t>(block.x.n)),
-        y(Matrix::Zero(block.x.n, static_cast<Index>(columns.size()))) {
-    for (Index i = 0; i < block.x.n; ++i) {
-      const double* row = block.y + i * block.outputs;
-      use[static_cast<std::size_t>(i)] = !std::isnan(row[columns.front()]);
-      if (!use[static_cast<std::size_t>(i)]) continue;
-      for (std::size_t p = 0; p < columns.size(); ++p)
-        y(i, static_cast<Index>(p)) = row[columns[p]];
+  Seen(const DataBlock& block, const std::vector<Index>& columns) : x(gaussian(block)) {
+    for (Index i = 0; i < block.x.n; ++i)
+      if (!std::isnan(block.y[i * block.outputs + columns.front()])) rows.push_back(i);
+    y.resize(count(), static_cast<Index>(columns.size()));
+    for (Index i = 0; i < y.rows(); ++i)
+      for (Index p = 0; p < y.cols(); ++p)
+        y(i, p) = block.y[at(i) * block.outputs + columns[static_cast<std::size_t>(p)]];
+    if (count() == block.x.n) return;
+    const Index D = block.x.dims;
+    for (const Index i : rows) {
+      mean.insert(mean.end(), block.x.row(i), block.x.row(i) + D);
+      variance.insert(variance.end(), block.x_variance + i * D, block.x_variance + (i + 1) * D);
     }
+    x = {{mean.data(), count(), D, D, block.x.first}, variance.data()};
   }
-  double count() const { return static_cast<double>(std::count(use.begin(), use.end(), 1)); }
+  Index count() const { return static_cast<Index>(rows.size()); }
+  Index at(Index i) const { return rows[static_cast<std::size_t>(i)]; }
 };
 
 }  // namespace
@@ -72,32 +79,35 @@ DataBlock GaussianRows::read(Index first, Index n, ReadBuffer& buffer) const {
   return block;
 }
 
-std::vector<PsiStatistics> psi_statistics(const SweepContext& c, const GaussianExpectations& psi,
+std::vector<PsiStatistics> psi_statistics(const SweepContext& c, const Kernel& kernel,
                                           const Sweep& sweep,
                                           const std::vector<std::vector<Index>>& columns) {
   const RowBlock Z = inducing_inputs(c, sweep);
   const Index M = Z.n;
   const auto size_of = [&](const std::vector<Index>& cols) {
-    return M * M + M * static_cast<Index>(cols.size()) + 2;
+    return M * M + M * static_cast<Index>(cols.size()) + 3;
   };
   Index size = 0;
   for (const auto& cols : columns) size += size_of(cols);
 
   const Vector sums = sweep.sum(size, [&]() -> Sweep::Body {
-    auto psi1 = std::make_shared<Matrix>(M, sweep.widest());
-    return [&, psi1](const DataBlock& block, double* sum) {
-      const GaussianBlock x = gaussian(block);
-      psi.psi1(c.theta, Z, x, psi1->data());
+    const std::shared_ptr<GaussianExpectations> psi = GaussianExpectations::make(kernel, Z.dims);
+    psi->prepare(c.theta, Z);
+    return [&, psi, psi1 = Matrix(), psi0 = Vector()](const DataBlock& block, double* sum) mutable {
       double* at = sum;
       for (const auto& cols : columns) {
         const auto P = static_cast<Index>(cols.size());
         const Seen seen(block, cols);
-        psi.psi2(c.theta, Z, x, seen.use, Eigen::Map<Matrix>(at, M, M));
-        gemm(1.0, psi1->leftCols(block.x.n), Op::none, seen.y, Op::none, 1.0,
-             Eigen::Map<Matrix>(at + M * M, M, P));
+        psi1.resize(M, seen.count());
+        psi0.resize(seen.count());
+        psi->psi0(seen.x, psi0.data());
+        psi->psi1(seen.x, psi1.data());
+        psi->psi2(seen.x, Eigen::Map<Matrix>(at, M, M));
+        gemm(1.0, psi1, Op::none, seen.y, Op::none, 1.0, Eigen::Map<Matrix>(at + M * M, M, P));
         double* scalars = at + M * M + M * P;
-        scalars[0] += seen.count();
+        scalars[0] += static_cast<double>(seen.count());
         scalars[1] += seen.y.squaredNorm();
+        scalars[2] += psi0.sum();
         at += size_of(cols);
       }
     };
@@ -107,9 +117,9 @@ std::vector<PsiStatistics> psi_statistics(const SweepContext& c, const GaussianE
   const double* at = sums.data();
   for (const auto& cols : columns) {
     const auto P = static_cast<Index>(cols.size());
-    const double rows = at[M * M + M * P], yy = at[M * M + M * P + 1];
+    const double* scalars = at + M * M + M * P;
     out.push_back({cols, Eigen::Map<const Matrix>(at, M, M),
-                   Eigen::Map<const Matrix>(at + M * M, M, P), rows * psi.psi0(c.theta), rows, yy});
+                   Eigen::Map<const Matrix>(at + M * M, M, P), scalars[2], scalars[0], scalars[1]});
     at += size_of(cols);
   }
   return out;
@@ -133,7 +143,7 @@ WeightedStatistics whitened(const PsiStatistics& s, const Matrix& Luu, double no
   return out;
 }
 
-void psi_adjoint(const SweepContext& c, const GaussianExpectations& psi, const Sweep& sweep,
+void psi_adjoint(const SweepContext& c, const Kernel& kernel, const Sweep& sweep,
                  const std::vector<PsiStatistics>& statistics,
                  const std::vector<WeightedAdjoint>& adjoints, SweepGradient& out,
                  GaussianRowGradient& rows) {
@@ -158,26 +168,31 @@ void psi_adjoint(const SweepContext& c, const GaussianExpectations& psi, const S
     const double w_times_bar = frobenius(side.psi2_bar, psi2) + frobenius(side.h, s.psi1y) +
                                0.5 * P * s.rows - 0.5 * w * s.yy - 0.5 * P * w * s.psi0;
     out.noise_bar -= w * w_times_bar;
-    psi.psi0_pullback(-0.5 * P * w * s.rows, out.theta_bar.data());
     sides.push_back(std::move(side));
   }
 
   rows.mean_bar = RowMatrix::Zero(sweep.rows().rows(), D);
   rows.variance_bar = rows.mean_bar;
   const Vector sums = sweep.sum(T + M * D, [&]() -> Sweep::Body {
-    auto bar = std::make_shared<Matrix>(M, sweep.widest());
-    return [&, bar](const DataBlock& block, double* sum) {
-      const GaussianBlock x = gaussian(block);
-      const GaussianBars to{sum, sum + T, rows.mean_bar.row(block.x.first).data(),
-                            rows.variance_bar.row(block.x.first).data()};
-      auto psi1_bar = bar->leftCols(block.x.n);
-      psi1_bar.setZero();
+    const std::shared_ptr<GaussianExpectations> psi = GaussianExpectations::make(kernel, D);
+    psi->prepare(c.theta, Z);
+    return [&, psi](const DataBlock& block, double* sum) {
       for (std::size_t g = 0; g < sides.size(); ++g) {
         const Seen seen(block, adjoints[g].columns);
-        gemm(1.0, sides[g].h, Op::none, seen.y, Op::transpose, 1.0, psi1_bar);
-        psi.psi2_pullback(c.theta, Z, x, seen.use, sides[g].psi2_bar, to);
+        const Index n = seen.count();
+        RowMatrix mean_bar = RowMatrix::Zero(n, D), variance_bar = RowMatrix::Zero(n, D);
+        const GaussianBars to{sum, sum + T, mean_bar.data(), variance_bar.data()};
+        const Matrix psi1_bar = product(sides[g].h, seen.y, Op::none, Op::transpose);
+        const double P = static_cast<double>(adjoints[g].columns.size());
+        const Vector psi0_bar = Vector::Constant(n, -0.5 * P * w);
+        psi->psi2_pullback(seen.x, sides[g].psi2_bar, to);
+        psi->psi1_pullback(seen.x, psi1_bar.data(), to);
+        psi->psi0_pullback(seen.x, psi0_bar.data(), to);
+        for (Index i = 0; i < n; ++i) {
+          rows.mean_bar.row(block.x.first + seen.at(i)) += mean_bar.row(i);
+          rows.variance_bar.row(block.x.first + seen.at(i)) += variance_bar.row(i);
+        }
       }
-      psi.psi1_pullback(c.theta, Z, x, psi1_bar.data(), to);
     };
   });
   out.theta_bar += sums.head(T);

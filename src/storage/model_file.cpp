@@ -9,6 +9,7 @@
 #include "covary/storage/container.hpp"
 #include "storage/fit_json.hpp"
 #include "storage/function_arrays.hpp"
+#include "storage/latent_arrays.hpp"
 #include "storage/posterior_arrays.hpp"
 
 namespace covary {
@@ -119,6 +120,8 @@ Container container_of(const SavedGeneralised& model) {
   return c;
 }
 
+Container container_of(const SavedLatent& model) { return latent_container(model.fit); }
+
 Container to_container(const AnyModel& model) {
   return std::visit([](const auto& m) { return container_of(m); }, model);
 }
@@ -126,6 +129,7 @@ Container to_container(const AnyModel& model) {
 AnyModel from_container(const Container& c) {
   const json j = json::parse(c.metadata);
   if (j.contains("functions")) return generalised_from(c, j);
+  if (j.contains("views")) return SavedLatent{latent_from(c, j)};
   return regression_from(c, j);
 }
 
@@ -144,6 +148,9 @@ AnyModel checked_from_container(const Container& c) {
 
 SavedModel regression_in(AnyModel model, const std::string& source) {
   if (auto* m = std::get_if<SavedModel>(&model)) return std::move(*m);
+  if (std::holds_alternative<SavedLatent>(model))
+    throw Unsupported(fmt::format(
+        "{} holds a latent-variable model; this works with Gaussian regression alone", source));
   const GeneralisedFit& fit = std::get<SavedGeneralised>(model).fit;
   throw Unsupported(
       fmt::format("{} holds a {} model of likelihood {}; this works with Gaussian regression alone",

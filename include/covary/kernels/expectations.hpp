@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "covary/kernels/kernel.hpp"
@@ -22,36 +23,30 @@ struct GaussianBars {
 
 // Expectations of a kernel under Gaussian inputs, for inducing inputs Z (Titsias & Lawrence 2010):
 //   ψ0_i = ⟨k(x_i, x_i)⟩,  ψ1_i = ⟨k(Z, x_i)⟩,  Ψ2_i = ⟨k(Z, x_i) k(x_i, Z)⟩.
-// For se and se(ard), alone or with white noise added, which belongs to the rows and is in ψ0 only;
-// any other kernel is Unsupported.
+// White noise belongs to the rows and is in ψ0 only. An object is for one thread at a time: it
+// keeps what all blocks of rows share, from prepare() on.
 class GaussianExpectations {
  public:
-  GaussianExpectations(const Kernel& kernel, Index dims);
+  virtual ~GaussianExpectations() = default;
 
-  // ψ0 does not depend on where a row lies: one value for all.
-  double psi0(const double* theta) const;
-  void psi0_pullback(double bar, double* theta_bar) const;
+  // In closed form where the kernel has one: sums and products of se, linear, constant and white,
+  // two linear terms not multiplied. Any other kernel by a fixed rule over normal deviates, which
+  // is exact for the rule's points and not for the Gaussian; closed() tells.
+  static std::unique_ptr<GaussianExpectations> make(const Kernel& kernel, Index dims);
+  static bool closed(const Kernel& kernel, Index dims);
+
+  // Parameters and inducing inputs for the calls that follow; both must stay where they are.
+  virtual void prepare(const double* theta, const RowBlock& Z) = 0;
+
+  virtual void psi0(const GaussianBlock& x, double* out) = 0;  // n
+  virtual void psi0_pullback(const GaussianBlock& x, const double* bar, const GaussianBars& to) = 0;
   // M×n, column-major, overwritten.
-  void psi1(const double* theta, const RowBlock& Z, const GaussianBlock& x, double* out) const;
-  void psi1_pullback(const double* theta, const RowBlock& Z, const GaussianBlock& x,
-                     const double* bar, const GaussianBars& to) const;
-  // Adds Ψ2 of the rows to the lower triangle of `sum`; rows with use[i] = 0 are left out.
-  void psi2(const double* theta, const RowBlock& Z, const GaussianBlock& x,
-            const std::vector<char>& use, MatrixOut sum) const;
+  virtual void psi1(const GaussianBlock& x, double* out) = 0;
+  virtual void psi1_pullback(const GaussianBlock& x, const double* bar, const GaussianBars& to) = 0;
+  // Adds Ψ2 of the rows to the lower triangle of `sum`.
+  virtual void psi2(const GaussianBlock& x, MatrixOut sum) = 0;
   // For a symmetric bar, the same for all rows.
-  void psi2_pullback(const double* theta, const RowBlock& Z, const GaussianBlock& x,
-                     const std::vector<char>& use, ConstMatrix bar, const GaussianBars& to) const;
-
- private:
-  Vector inverse_squares(const double* theta) const;  // w_d = 1/ℓ_d²
-  void add_lengths(const double* theta, const Vector& w_bar, double* theta_bar) const;
-  // Ψ2 of row i, lower triangle; `base` is what all rows share.
-  void one_psi2(const double* theta, const Vector& w, const Matrix& base, const RowBlock& Z,
-                const GaussianBlock& x, Index i, Matrix& scratch, Matrix& out) const;
-
-  Index dims_, variance_ = 0, lengths_ = 0;  // where θ has them
-  bool ard_ = false;
-  std::vector<Index> white_;
+  virtual void psi2_pullback(const GaussianBlock& x, ConstMatrix bar, const GaussianBars& to) = 0;
 };
 
 }  // namespace covary

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "covary/kernels/gaussian_form.hpp"
 #include "covary/linalg/types.hpp"
 #include "covary/parameters/parameters.hpp"
 #include "covary/random/random.hpp"
@@ -78,6 +79,8 @@ class KernelNode {
   // Null when the kernel has no such feature (then draws are joint only).
   virtual std::unique_ptr<RandomFeature> random_feature(const double* theta, Index dims,
                                                         Random& random) const;
+  // The form that has expectations under Gaussian inputs, if the kernel has one.
+  virtual std::optional<GaussianForm> gaussian_form(Index /*dims*/) const { return {}; }
   // True if the node is noise by row identity, with no smooth part.
   virtual bool is_white() const { return false; }
   // Terms of a sum; empty for anything else.

@@ -34,8 +34,7 @@ struct PsiStatistics {
 
 // The features must be inducing points and the mean function zero, else Unsupported. c.Luu and
 // c.noise are not used.
-std::vector<PsiStatistics> psi_statistics(const SweepContext& c,
-                                          const GaussianExpectations& expectations,
+std::vector<PsiStatistics> psi_statistics(const SweepContext& c, const Kernel& kernel,
                                           const Sweep& sweep,
                                           const std::vector<std::vector<Index>>& columns);
 
@@ -47,8 +46,8 @@ struct GaussianRowGradient {
   RowMatrix mean_bar, variance_bar;
 };
 // As weighted_adjoint; c.Luu and c.noise are those that whitened() had. out.noise_bar is set too.
-void psi_adjoint(const SweepContext& c, const GaussianExpectations& expectations,
-                 const Sweep& sweep, const std::vector<PsiStatistics>& statistics,
+void psi_adjoint(const SweepContext& c, const Kernel& kernel, const Sweep& sweep,
+                 const std::vector<PsiStatistics>& statistics,
                  const std::vector<WeightedAdjoint>& adjoints, SweepGradient& out,
                  GaussianRowGradient& rows);
 

@@ -8,6 +8,7 @@
 
 #include "covary/data/inputs.hpp"
 #include "covary/models/generalised_fit.hpp"
+#include "covary/models/gplvm_fit.hpp"
 #include "covary/models/regression.hpp"
 
 namespace covary {
@@ -23,7 +24,11 @@ struct SavedGeneralised {
   GeneralisedFit fit;
   InputColumns inputs;
 };
-using AnyModel = std::variant<SavedModel, SavedGeneralised>;
+// A latent-variable model, whose columns are all outputs.
+struct SavedLatent {
+  GplvmFit fit;
+};
+using AnyModel = std::variant<SavedModel, SavedGeneralised, SavedLatent>;
 
 // The model file of docs/model-file.md. Predictions before and after are the same bits. A
 // likelihood that no expression makes is an InputError on saving.

@@ -1,0 +1,204 @@
+#include "latent.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "covary/data/columns.hpp"
+#include "covary/data/metrics.hpp"
+#include "covary/error.hpp"
+#include "covary/models/gplvm.hpp"
+#include "progress.hpp"
+
+namespace covary::cli {
+namespace {
+
+std::vector<std::string> names_of(const Table& table, const std::vector<Index>& columns) {
+  std::vector<std::string> out;
+  for (const Index c : columns) out.push_back(table.names[static_cast<std::size_t>(c)]);
+  return out;
+}
+
+// The columns of the outputs: as asked, or all with numbers that play no other part.
+std::vector<Index> output_columns(const Table& table, const std::vector<std::string>& asked,
+                                  const std::vector<Index>& others) {
+  if (!asked.empty()) return select_columns(table, split_lists(asked));
+  std::vector<Index> out;
+  for (const Index c : numeric_column_numbers(table))
+    if (std::find(others.begin(), others.end(), c) == others.end()) out.push_back(c);
+  if (out.empty()) throw InputError("the table has no column with numbers to model");
+  return out;
+}
+
+std::vector<std::string> cells_of(const Table& table, Index column) {
+  const auto& text = table.text[static_cast<std::size_t>(column)];
+  if (!text.empty()) return text;
+  std::vector<std::string> out;
+  for (const double v : table.values.col(column)) out.push_back(fmt::format("{}", v));
+  return out;
+}
+
+// First rows of the runs of equal cells.
+std::vector<Index> runs_of(const std::vector<std::string>& cells) {
+  std::vector<Index> out;
+  for (std::size_t i = 0; i < cells.size(); ++i)
+    if (i == 0 || cells[i] != cells[i - 1]) out.push_back(static_cast<Index>(i));
+  return out;
+}
+
+std::vector<LatentView> views_of(const LatentArguments& a, const Table& table,
+                                 const std::vector<Index>& outputs) {
+  std::vector<LatentView> out;
+  for (const auto& text : a.views) {
+    const auto [name, columns] = split_assignment(text, "--view");
+    LatentView view{name, {}};
+    for (const Index c : select_columns(table, split_lists({columns}))) {
+      const auto at = std::find(outputs.begin(), outputs.end(), c);
+      if (at == outputs.end())
+        throw InputError(fmt::format("--view {}: column '{}' is no output of the model", name,
+                                     table.names[static_cast<std::size_t>(c)]));
+      view.columns.push_back(at - outputs.begin());
+    }
+    out.push_back(std::move(view));
+  }
+  return out;
+}
+
+}  // namespace
+
+void add_latent_options(CLI::App& sub, LatentArguments& a) {
+  sub.add_option("--latent", a.latent,
+                 "Of --model gplvm: dimensions of the latent space (0: ten at most)")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  sub.add_option("--dynamics", a.dynamics, "Column of times that the latent inputs follow");
+  sub.add_option("--dynamics-kernel", a.dynamics_kernel, "Kernel over the times")
+      ->capture_default_str();
+  sub.add_option("--sequences", a.sequences,
+                 "Column that changes where a new, independent sequence begins");
+  sub.add_option("--view", a.views,
+                 "NAME=COL,…: outputs with a mapping of their own; repeat it for each view");
+  sub.add_option("--label", a.label, "Column of labels of the rows, to score and to draw with");
+  sub.add_option("--snr", a.snr, "Signal to noise where training of latent inputs starts")
+      ->capture_default_str();
+}
+
+bool is_latent_model(const std::string& model) { return model == "gplvm" || model == "mrd"; }
+
+LatentRun fit_latent(const LatentArguments& a, const TrainingArguments& t, const SparseArguments& s,
+                     const std::string& kernel, const Common& common) {
+  const Table table = read_table(t.train, {.header = parse_header(t.header)});
+  for (const auto& note : table.notes) tell(common, note);
+  std::vector<Index> others;
+  const auto column = [&](const std::string& spec) {
+    const Index c = select_columns(table, {spec}).front();
+    others.push_back(c);
+    return c;
+  };
+  GplvmOptions o;
+  std::vector<std::string> labels, time_names;
+  if (!a.label.empty()) labels = cells_of(table, column(a.label));
+  if (!a.dynamics.empty()) {
+    const Index c = column(a.dynamics);
+    o.times = numeric_columns(table, {c});
+    time_names = names_of(table, {c});
+    o.dynamics = Kernel(a.dynamics_kernel);
+    if (!a.sequences.empty()) o.sequences = runs_of(cells_of(table, column(a.sequences)));
+  } else if (!a.sequences.empty()) {
+    throw InputError("--sequences is about --dynamics; name the column of times");
+  }
+  const auto outputs = output_columns(table, t.target, others);
+  const RowMatrix Y = numeric_columns(table, outputs);
+  o.latent = a.latent ? a.latent : std::min<Index>(10, Y.cols());
+  o.kernel = Kernel(kernel);
+  o.inducing = inducing_of(s) ? inducing_of(s) : 50;
+  o.views = views_of(a, table, outputs);
+  if (s.model == "mrd" && o.views.size() < 2)
+    throw InputError("--model mrd needs two views or more: --view a=COL,… --view b=COL,…");
+  o.scale_outputs = t.no_scale          ? ScaleMode::none
+                    : t.scale == "auto" ? ScaleMode::global
+                                        : parse_scale_mode(t.scale);
+  o.jitter = t.jitter;
+  o.snr = a.snr;
+  o.starts = std::max<Index>(1, t.restarts);
+  o.seed = t.seed;
+  o.training.max_iterations = t.max_iter;
+  if (t.max_seconds > 0.0) o.training.max_seconds = t.max_seconds;
+  o.training.stop = Interruption::requested;
+  const Interruption interruption;
+  const auto kind = t.verbose                    ? Progress::Kind::lines
+                    : !common.quiet && isatty(2) ? Progress::Kind::bar
+                                                 : Progress::Kind::none;
+  Progress progress(kind, o.starts, o.training.gradient_tolerance, t.max_iter, 0.0);
+  o.after_iteration = [&](const TrainingState& state) { progress.show(state); };
+  o.tell = [&](const std::string& text) { tell(common, text); };
+  Gplvm model(Y, o);
+  apply_settings(t, model.parameters());
+  LatentRun out{{model.fit()}, Interruption::requested()};
+  progress.clear();
+  out.saved.fit.output_names = names_of(table, outputs);
+  out.saved.fit.row_labels = std::move(labels);
+  out.saved.fit.time_names = std::move(time_names);
+  return out;
+}
+
+Outcome predict_latent(const SavedLatent& m, const DataArguments& a, const Common& common) {
+  const GplvmFit& fit = m.fit;
+  const Table table = read_table(a.data, {parse_header(a.header)});
+  const bool has_outputs =
+      std::all_of(fit.output_names.begin(), fit.output_names.end(), [&](const std::string& name) {
+        return std::find(table.names.begin(), table.names.end(), name) != table.names.end();
+      });
+  RowMatrix mean, variance;
+  if (!has_outputs && fit.dynamics) {
+    tell(common, "the table has no outputs: a forecast at its times, after the last sequence");
+    const auto sequences = static_cast<Index>(fit.dynamics->options().sequences.size());
+    const LatentMarginals ahead =
+        fit.forecast(numeric_columns(table, select_columns(table, fit.time_names)), sequences - 1);
+    mean = ahead.mean;
+    variance = ahead.variance;
+  } else {
+    const auto found = fit.infer(numeric_columns(table, select_columns(table, fit.output_names)));
+    mean = found.mean;
+    variance = found.variance;
+  }
+  const Prediction p = fit.decode(mean, variance);
+  const Index Q = fit.latent(), P = fit.outputs();
+  RowMatrix values(mean.rows(), 2 * Q + 2 * P);
+  values << mean, variance, p.mean, p.variance_y;
+  std::vector<std::string> names;
+  for (const char* what : {"x", "variance_x"})
+    for (Index q = 0; q < Q; ++q) names.push_back(fmt::format("{}{}", what, q));
+  for (const char* what : {"mean_", "variance_"})
+    for (const auto& name : fit.output_names) names.push_back(what + name);
+  return give_table(a, names, values, "rows", common);
+}
+
+Outcome evaluate_latent(const SavedLatent& m, const DataArguments& a) {
+  const GplvmFit& fit = m.fit;
+  const Table table = read_table(a.data, {parse_header(a.header)});
+  const RowMatrix Y = numeric_columns(table, select_columns(table, fit.output_names));
+  const auto found = fit.infer(Y);
+  const Prediction p = fit.decode(found.mean, found.variance);
+  double squares = 0.0, count = 0.0;
+  for (Index i = 0; i < Y.rows(); ++i)
+    for (Index k = 0; k < Y.cols(); ++k)
+      if (!std::isnan(Y(i, k))) {
+        squares += std::pow(Y(i, k) - p.mean(i, k), 2);
+        count += 1.0;
+      }
+  if (count == 0.0) throw InputError("the table has no observed output to score");
+  const double reconstruction = std::sqrt(squares / count), bound = found.bound.mean();
+  Outcome out;
+  out.object = {
+      {"n", Y.rows()}, {"reconstruction_rmse", finite(reconstruction)}, {"bound", finite(bound)}};
+  out.text = fmt::format(
+      "reconstruction_rmse {:.6g} (of the outputs it was given)\nbound {:.6g} (of log p(y) a "
+      "row)\n",
+      reconstruction, bound);
+  return out;
+}
+
+}  // namespace covary::cli

@@ -1,0 +1,110 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "covary/inference/sparse.hpp"
+#include "covary/models/gplvm_fit.hpp"
+#include "covary/models/regression.hpp"
+
+namespace covary {
+
+struct GplvmOptions {
+  Index latent = 10;          // Q, more than is needed: what is not used switches itself off
+  Kernel kernel = "se(ard)";  // of every mapping
+  Index inducing = 50;        // of every mapping, at most a row each
+  std::vector<LatentView> views = {};  // empty: one, of all columns
+  ScaleMode scale_outputs = ScaleMode::global;
+  double jitter = 0.0;
+
+  // The prior over the latent inputs: independent standard normal; or with times (N×d) Gaussian
+  // processes over them with this kernel, independent between sequences (their first rows).
+  RowMatrix times = {};
+  Kernel dynamics = "se + white";
+  std::vector<Index> sequences = {};
+  // Inputs that are known, N×Q with NaN where they are not: no variance, nothing to train.
+  RowMatrix given = {};
+  // Prior means of the inputs, N×Q, with prior variances (Q): inputs seen through noise.
+  RowMatrix prior_mean = {};
+  Vector prior_variance = {};
+
+  // Where training starts: principal components (of each view, side by side, if there are several),
+  // noise of 1/snr of the outputs' variance, held with the kernel's variance for the first
+  // iterations. Further starts turn and shake the components; the best bound is kept.
+  double snr = 100.0;
+  Index held_iterations = 100;
+  double start_variance = 0.5;
+  Index starts = 1;
+  std::uint64_t seed = 0;
+  LbfgsOptions training = {};
+  std::function<void(const TrainingState&)> after_iteration = nullptr;
+  std::function<void(const std::string&)> tell = nullptr;
+
+  void check() const;
+};
+
+// Bayesian Gaussian-process latent-variable models: Y = f(X) + noise with X unknown and q(X)
+// Gaussian (Titsias & Lawrence 2010), with dynamics (Damianou et al. 2011) and many views
+// (Damianou et al. 2012).
+//
+//   Gplvm model(Y, {.latent = 5});
+//   GplvmFit fit = model.fit();
+class Gplvm {
+ public:
+  // Y: N×P, NaN where missing.
+  explicit Gplvm(ConstRows Y, GplvmOptions options = {});
+  Gplvm(Gplvm&&) = default;
+  Gplvm& operator=(Gplvm&&) = default;
+  Gplvm(const Gplvm&) = delete;
+  Gplvm& operator=(const Gplvm&) = delete;
+
+  // latent.mean, latent.variance or latent.whitened, latent.precisions, dynamics.…; kernel.…,
+  // likelihood.variance, features.Z, with several views views.NAME.kernel.…
+  Parameters& parameters() { return parameters_; }
+  const Parameters& parameters() const { return parameters_; }
+  const GplvmOptions& options() const { return options_; }
+  const std::vector<std::string>& warnings() const { return warnings_; }
+  Index rows() const { return latent_->rows(); }
+
+  double elbo() const;  // at the current parameters, in the units of the data
+  // −(bound + log prior) of the free unconstrained vector, in model units.
+  std::optional<double> objective(const Vector& u, Vector* gradient, Jitter& jitter) const;
+
+  GplvmFit fit();
+
+ private:
+  struct View {
+    LatentView view;
+    RowMatrix Y;  // as the model sees them
+    Scaling scaling;
+    std::vector<std::vector<Index>> columns;  // by missing pattern
+    FeaturesPtr features;
+    Index offset = 0;  // of its parameters in values()
+  };
+  std::string path(const View& v, const std::string& rest) const;
+  RowMatrix start_means(Index start) const;
+  void declare(ConstRows means, std::uint64_t seed);
+  SparseValues unpack(const View& v, ConstVector values) const;
+  // The bound, in model units, and what it was made of.
+  double evaluate(ConstVector values, Jitter& jitter, Vector* values_bar,
+                  std::vector<SparseEvaluation>* evaluations = nullptr) const;
+  void take(ConstRows Y);
+  void hold();  // fixes the noise and the variances of the kernel
+  Minimum train(const LbfgsOptions& options, Jitter& jitter, bool keep_state);
+  Minimum train_from(Index start, Jitter& jitter);
+  GplvmFit finished(Minimum best, Jitter& jitter) const;
+  void say(const std::string& text) const;
+
+  GplvmOptions options_;
+  std::vector<View> views_;
+  std::shared_ptr<const LatentInputs> latent_;
+  std::shared_ptr<const DynamicalInputs> dynamics_;  // the same object, if it is one
+  Index latent_size_ = 0;  // entries of values() that are the latent inputs'
+  double log_jacobian_ = 0.0;
+  std::vector<std::string> warnings_;
+  Parameters parameters_;
+};
+
+}  // namespace covary

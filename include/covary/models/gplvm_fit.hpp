@@ -1,0 +1,70 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "covary/data/scaling.hpp"
+#include "covary/inference/latent_inputs.hpp"
+#include "covary/inference/sparse_posterior.hpp"
+#include "covary/training/summary.hpp"
+
+namespace covary {
+
+// A group of output columns with a mapping of its own from the latent space.
+struct LatentView {
+  std::string name;
+  std::vector<Index> columns;  // of Y
+};
+
+// A trained latent-variable model. Immutable.
+struct GplvmFit {
+  struct Mapping {
+    LatentView view;
+    SparsePosterior posterior;  // from the latent space, in the units the model saw
+    Scaling scaling;            // of the view's columns
+  };
+  std::vector<Mapping> mappings;
+  RowMatrix mean, variance;  // q(X) of the rows, N×Q
+  Vector kl_of_dims;         // nats, Q
+  // Of a dynamical model: the prior over time and the values of its parameters.
+  std::shared_ptr<const DynamicalInputs> dynamics = nullptr;
+  Vector dynamics_values = {};
+  Parameters parameters;
+  Summary summary;    // values in the units of the data
+  double elbo = 0.0;  // of the data, in their units
+  double log_prior = 0.0;
+  std::vector<std::string> output_names = {};
+  std::vector<std::string> row_labels = {};  // of the rows, for pictures and scores; or none
+  std::vector<std::string> time_names = {};  // of the columns that a dynamical model follows
+
+  Index latent() const { return mean.cols(); }
+  Index outputs() const;
+  // How much each mapping uses each dimension: its weight over the largest of the view, views × Q.
+  Matrix relevance() const;
+  // Dimensions whose mean KL(q‖prior) exceeds 0.05 nats a row.
+  std::vector<Index> active() const;
+  // The prior of a dimension, and with it the posterior, may be turned round at no cost: what
+  // neighbours and pictures should see is scaled by √weight, of all views together.
+  RowMatrix scaled_mean() const;
+
+  // The outputs at points of the latent space, or at Gaussians of it, in the units of the data.
+  Prediction decode(ConstRows X) const;
+  Prediction decode(ConstRows mean, ConstRows variance) const;
+
+  // q(x) of further rows of outputs, NaN where they are not observed, each by itself: the bound is
+  // maximised from the nearest training rows. A row with nothing observed keeps the prior.
+  struct Inferred {
+    RowMatrix mean, variance;  // n×Q
+    Vector bound;              // of log p(y | the data), n, in the units of the data
+  };
+  Inferred infer(ConstRows Y, Index iterations = 200, Index starts = 2) const;
+
+  // Latent inputs at further times, and what they decode to. sequence −1 is a new one.
+  LatentMarginals forecast(ConstRows times, Index sequence = 0) const;
+};
+
+// 1-nearest-neighbour errors of labels over the rows of X, each left out in turn.
+Index neighbour_errors(ConstRows X, const std::vector<Index>& labels);
+
+}  // namespace covary

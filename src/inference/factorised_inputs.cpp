@@ -1,0 +1,91 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "covary/error.hpp"
+#include "covary/inference/latent_inputs.hpp"
+
+namespace covary {
+namespace {
+
+class FactorisedInputs final : public LatentInputs {
+ public:
+  explicit FactorisedInputs(FactorisedOptions options) : o_(std::move(options)) {
+    const auto shape = [&](const RowMatrix& m, const char* what) {
+      if (m.size() != 0 && (m.rows() != o_.rows || m.cols() != o_.dims))
+        throw InputError(fmt::format("{} are {}×{}, the latent inputs {}×{}", what, m.rows(),
+                                     m.cols(), o_.rows, o_.dims));
+    };
+    shape(o_.given, "the known inputs");
+    shape(o_.prior_mean, "the prior's means");
+    if (o_.prior_variance.size() == 0) o_.prior_variance = Vector::Ones(o_.dims);
+    if (o_.prior_variance.size() != o_.dims || !(o_.prior_variance.minCoeff() > 0.0))
+      throw InputError(
+          fmt::format("the prior needs a positive variance for each of {} dimensions", o_.dims));
+    for (Index i = 0; i < o_.rows; ++i)
+      for (Index d = 0; d < o_.dims; ++d)
+        if (is_free(i, d)) free_.push_back({i, d});
+  }
+  Index rows() const override { return o_.rows; }
+  Index dims() const override { return o_.dims; }
+  Index parameter_count() const override { return 2 * count(); }
+
+  void declare(Parameters& out, ConstRows means, double variance) const override {
+    if (free_.empty()) return;
+    Vector start(count());
+    for (Index e = 0; e < count(); ++e) start(e) = means(at(e).row, at(e).dim);
+    const bool table = count() == o_.rows * o_.dims;
+    const Index rows = table ? o_.rows : count(), cols = table ? o_.dims : 1;
+    out.add({"latent.mean", std::move(start), Transform::real(), rows, cols});
+    out.add({"latent.variance", Vector::Constant(count(), variance), Transform::positive(), rows,
+             cols});
+  }
+
+  LatentMarginals marginals(const double* values) const override {
+    LatentMarginals out{o_.given.size() ? o_.given : RowMatrix(o_.rows, o_.dims),
+                        RowMatrix::Zero(o_.rows, o_.dims), 0.0, Vector::Zero(o_.dims)};
+    for (Index e = 0; e < count(); ++e) {
+      const auto [i, d] = at(e);
+      const double m = values[e], S = values[count() + e], away = m - prior_mean(i, d);
+      const double v = o_.prior_variance(d);
+      out.mean(i, d) = m;
+      out.variance(i, d) = S;
+      out.kl_of_dims(d) += 0.5 * ((S + away * away) / v - std::log(S / v) - 1.0);
+    }
+    out.kl = out.kl_of_dims.sum();
+    return out;
+  }
+  void pullback(const double* values, const RowMatrix& mean_bar, const RowMatrix& variance_bar,
+                double* values_bar) const override {
+    for (Index e = 0; e < count(); ++e) {
+      const auto [i, d] = at(e);
+      const double v = o_.prior_variance(d);
+      values_bar[e] += mean_bar(i, d) - (values[e] - prior_mean(i, d)) / v;
+      values_bar[count() + e] += variance_bar(i, d) - 0.5 * (1.0 / v - 1.0 / values[count() + e]);
+    }
+  }
+
+ private:
+  struct Entry {
+    Index row, dim;
+  };
+  bool is_free(Index i, Index d) const {
+    return o_.given.size() == 0 || std::isnan(o_.given(i, d));
+  }
+  Index count() const { return static_cast<Index>(free_.size()); }
+  const Entry& at(Index e) const { return free_[static_cast<std::size_t>(e)]; }
+  double prior_mean(Index i, Index d) const {
+    return o_.prior_mean.size() ? o_.prior_mean(i, d) : 0.0;
+  }
+
+  FactorisedOptions o_;
+  std::vector<Entry> free_;
+};
+
+}  // namespace
+
+std::unique_ptr<LatentInputs> factorised_inputs(FactorisedOptions options) {
+  return std::make_unique<FactorisedInputs>(std::move(options));
+}
+
+}  // namespace covary

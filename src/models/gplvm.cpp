@@ -1,0 +1,157 @@
+#include "covary/models/gplvm.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "covary/error.hpp"
+#include "covary/inference/gaussian_rows.hpp"
+
+namespace covary {
+namespace {
+
+// Rows of a block: each costs O(M²Q), so that few of them share a thread's work well.
+constexpr Index block_rows = 32;
+
+}  // namespace
+
+void GplvmOptions::check() const {
+  if (latent < 1)
+    throw InputError(fmt::format("the latent space needs at least one dimension, got {}", latent));
+  if (inducing < 1)
+    throw InputError(fmt::format("a mapping needs at least one inducing input, got {}", inducing));
+  if (!(snr > 1.0)) throw InputError(fmt::format("snr must exceed 1, got {}", snr));
+  if (!(start_variance > 0.0))
+    throw InputError(fmt::format("start_variance must be positive, got {}", start_variance));
+  if (held_iterations < 0 || starts < 1)
+    throw InputError("held_iterations must not be negative, and starts at least 1");
+  if (times.size() && (given.size() || prior_mean.size()))
+    throw InputError("latent inputs follow times, or are given or near given ones: not both");
+  training.check();
+}
+
+Gplvm::Gplvm(ConstRows Y, GplvmOptions options) : options_(std::move(options)) {
+  options_.check();
+  take(Y);
+  const Index N = Y.rows(), Q = options_.latent;
+  if (options_.times.size()) {
+    if (options_.times.rows() != N)
+      throw InputError(fmt::format("there are {} times for {} rows", options_.times.rows(), N));
+    dynamics_ = std::make_shared<DynamicalInputs>(
+        DynamicalOptions{options_.dynamics, options_.times, options_.sequences, Q});
+    latent_ = dynamics_;
+  } else {
+    latent_ =
+        factorised_inputs({N, Q, options_.given, options_.prior_mean, options_.prior_variance});
+  }
+  declare(start_means(0), options_.seed);
+}
+
+void Gplvm::take(ConstRows Y) {
+  const Index N = Y.rows(), P = Y.cols();
+  if (N < 2 || P < 1)
+    throw InputError(
+        fmt::format("a latent-variable model needs at least 2 rows and 1 column, got "
+                    "{}×{}",
+                    N, P));
+  for (Index i = 0; i < N; ++i) {
+    bool any = false;
+    for (Index p = 0; p < P; ++p) {
+      if (std::isinf(Y(i, p)))
+        throw InputError(fmt::format("the output of row {}, column {} is infinite", i, p));
+      any = any || !std::isnan(Y(i, p));
+    }
+    if (!any)
+      throw InputError(fmt::format(
+          "row {} has no observed output: it says nothing about its input; drop it", i));
+  }
+  auto views = options_.views;
+  if (views.empty()) {
+    views.push_back({"", {}});
+    for (Index p = 0; p < P; ++p) views.front().columns.push_back(p);
+  }
+  std::vector<char> used(static_cast<std::size_t>(P), 0);
+  for (auto& view : views) {
+    if (view.columns.empty())
+      throw InputError(fmt::format("the view '{}' has no columns", view.name));
+    for (const Index p : view.columns) {
+      if (p < 0 || p >= P)
+        throw InputError(fmt::format("the view '{}' names column {}, of {}", view.name, p, P));
+      if (used[static_cast<std::size_t>(p)]++)
+        throw InputError(fmt::format("column {} is in two views", p));
+    }
+    View v;
+    const RowMatrix own = Y(Eigen::all, view.columns);
+    ScalingFit scaling = fit_scaling(own, options_.scale_outputs);
+    for (auto& w : scaling.warnings) warnings_.push_back(std::move(w));
+    log_jacobian_ += scaling.scaling.log_jacobian(own);
+    v.Y = scaling.scaling.apply(own);
+    v.scaling = std::move(scaling.scaling);
+    v.view = std::move(view);
+    views_.push_back(std::move(v));
+  }
+}
+
+std::string Gplvm::path(const View& v, const std::string& rest) const {
+  return views_.size() == 1 ? rest : fmt::format("views.{}.{}", v.view.name, rest);
+}
+
+SparseValues Gplvm::unpack(const View& v, ConstVector values) const {
+  const Index K = options_.kernel.parameter_count(options_.latent);
+  return {values.segment(v.offset, K),
+          values.segment(v.offset + K + 1, v.features->parameter_count()), values(v.offset + K),
+          Matrix()};
+}
+
+double Gplvm::evaluate(ConstVector values, Jitter& jitter, Vector* values_bar,
+                       std::vector<SparseEvaluation>* evaluations) const {
+  static const Mean zero;
+  const LatentMarginals q = latent_->marginals(values.data());
+  if (values_bar) *values_bar = Vector::Zero(values.size());
+  RowMatrix mean_bar = RowMatrix::Zero(q.mean.rows(), q.mean.cols()), variance_bar = mean_bar;
+  double value = -q.kl;
+  for (const View& v : views_) {
+    const GaussianRows rows(q.mean, q.variance, v.Y);
+    const Sweep sweep(rows, block_rows);
+    const SparseProblem problem{"vfe", v.features.get(), &options_.kernel,
+                                &zero, &sweep,           v.columns};
+    SweepGradient g;
+    GaussianRowGradient of_rows;
+    SparseEvaluation e =
+        evaluate_gaussian_rows(problem, unpack(v, values), jitter, values_bar ? &g : nullptr,
+                               values_bar ? &of_rows : nullptr);
+    value += e.value;
+    if (values_bar) {
+      const Index K = g.theta_bar.size();
+      values_bar->segment(v.offset, K) = g.theta_bar;
+      (*values_bar)(v.offset + K) = g.noise_bar;
+      values_bar->segment(v.offset + K + 1, g.z_bar.size()) = g.z_bar;
+      mean_bar += of_rows.mean_bar;
+      variance_bar += of_rows.variance_bar;
+    }
+    if (evaluations) evaluations->push_back(std::move(e));
+  }
+  if (values_bar) latent_->pullback(values.data(), mean_bar, variance_bar, values_bar->data());
+  return value;
+}
+
+double Gplvm::elbo() const {
+  Jitter jitter{options_.jitter};
+  return evaluate(parameters_.values(), jitter, nullptr) - log_jacobian_;
+}
+
+std::optional<double> Gplvm::objective(const Vector& u, Vector* gradient, Jitter& jitter) const {
+  const Vector values = parameters_.constrain(u);
+  if (!values.allFinite()) return std::nullopt;
+  Vector bar;
+  double value = evaluate(values, jitter, gradient ? &bar : nullptr);
+  value += parameters_.log_prior(values, gradient ? &bar : nullptr);
+  if (gradient) *gradient = -parameters_.pullback(u, bar);
+  return -value;
+}
+
+void Gplvm::say(const std::string& text) const {
+  if (options_.tell) options_.tell(text);
+}
+
+}  // namespace covary

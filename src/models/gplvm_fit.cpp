@@ -1,0 +1,198 @@
+#include "covary/models/gplvm_fit.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "covary/error.hpp"
+#include "covary/inference/uncertain_inputs.hpp"
+#include "covary/linalg/parallel.hpp"
+#include "covary/training/lbfgs.hpp"
+
+namespace covary {
+namespace {
+
+// The weight of each dimension in a kernel: variance/ℓ² of exponential terms and the variances of
+// linear ones, each times what it stands for.
+Vector weights_of(const SparsePosterior& posterior) {
+  const Index Q = posterior.dims();
+  const Vector& theta = posterior.parts().values.theta;
+  Vector out = Vector::Zero(Q);
+  const auto form = posterior.parts().kernel.node().gaussian_form(Q);
+  if (!form) return Vector::Ones(Q);
+  for (const GaussianTerm& t : form->terms) {
+    double size = t.factor;
+    for (const Index at : t.variances) size *= theta(at);
+    for (Index q = 0; q < Q; ++q) {
+      for (const Index at : t.lengthscales[static_cast<std::size_t>(q)])
+        out(q) += size / (theta(at) * theta(at));
+      if (t.is_linear() && t.linear[static_cast<std::size_t>(q)] >= 0)
+        out(q) += size * theta(t.linear[static_cast<std::size_t>(q)]);
+    }
+  }
+  return out;
+}
+
+// Rows of outputs split into the views and scaled.
+std::vector<RowMatrix> by_view(const GplvmFit& fit, ConstRows Y) {
+  if (Y.cols() != fit.outputs())
+    throw InputError(
+        fmt::format("the rows have {} outputs, the model {}", Y.cols(), fit.outputs()));
+  std::vector<RowMatrix> out;
+  for (const auto& m : fit.mappings)
+    out.push_back(m.scaling.apply(RowMatrix(Y(Eigen::all, m.view.columns))));
+  return out;
+}
+
+}  // namespace
+
+Index GplvmFit::outputs() const {
+  Index n = 0;
+  for (const auto& m : mappings) n += static_cast<Index>(m.view.columns.size());
+  return n;
+}
+
+Matrix GplvmFit::relevance() const {
+  Matrix out(static_cast<Index>(mappings.size()), latent());
+  for (Index v = 0; v < out.rows(); ++v) {
+    const Vector w = weights_of(mappings[static_cast<std::size_t>(v)].posterior);
+    out.row(v) = w.transpose() / std::max(w.maxCoeff(), std::numeric_limits<double>::min());
+  }
+  return out;
+}
+
+std::vector<Index> GplvmFit::active() const {
+  std::vector<Index> out;
+  for (Index q = 0; q < latent(); ++q)
+    if (kl_of_dims(q) > 0.05 * static_cast<double>(mean.rows())) out.push_back(q);
+  return out;
+}
+
+RowMatrix GplvmFit::scaled_mean() const {
+  const Vector largest = relevance().colwise().maxCoeff();
+  RowMatrix out = mean;
+  for (Index q = 0; q < latent(); ++q) out.col(q) *= std::sqrt(largest(q));
+  return out;
+}
+
+Prediction GplvmFit::decode(ConstRows X) const {
+  Prediction out{RowMatrix(X.rows(), outputs()), RowMatrix(X.rows(), outputs()),
+                 RowMatrix(X.rows(), outputs())};
+  for (const auto& m : mappings) {
+    const Prediction p = m.posterior.predict(X);
+    out.mean(Eigen::all, m.view.columns) = m.scaling.undo(p.mean);
+    out.variance_f(Eigen::all, m.view.columns) = m.scaling.undo_variance(p.variance_f);
+    out.variance_y(Eigen::all, m.view.columns) = m.scaling.undo_variance(p.variance_y);
+  }
+  return out;
+}
+
+Prediction GplvmFit::decode(ConstRows at, ConstRows with) const {
+  Prediction out{RowMatrix(at.rows(), outputs()), RowMatrix(at.rows(), outputs()),
+                 RowMatrix(at.rows(), outputs())};
+  for (const auto& m : mappings) {
+    const Prediction p = UncertainInputs(m.posterior).predict(at, with);
+    out.mean(Eigen::all, m.view.columns) = m.scaling.undo(p.mean);
+    out.variance_f(Eigen::all, m.view.columns) = m.scaling.undo_variance(p.variance_f);
+    out.variance_y(Eigen::all, m.view.columns) = m.scaling.undo_variance(p.variance_y);
+  }
+  return out;
+}
+
+GplvmFit::Inferred GplvmFit::infer(ConstRows Y, Index iterations, Index starts) const {
+  const Index n = Y.rows(), Q = latent(), N = mean.rows();
+  const std::vector<RowMatrix> scaled = by_view(*this, Y);
+  std::vector<UncertainInputs> maps;
+  std::vector<RowMatrix> training;  // what the training rows decode to
+  for (const auto& m : mappings) {
+    maps.emplace_back(m.posterior);
+    training.push_back(m.posterior.predict_mean(mean));
+  }
+  Inferred out{RowMatrix::Zero(n, Q), RowMatrix::Ones(n, Q), Vector::Zero(n)};
+  parallel_for(n, [&](Index i) {
+    std::vector<UncertainInputs::RowTerm> terms;
+    std::vector<std::pair<double, Index>> near(static_cast<std::size_t>(N), {0.0, 0});
+    for (Index r = 0; r < N; ++r) near[static_cast<std::size_t>(r)].second = r;
+    double jacobian = 0.0;
+    bool any = false;
+    for (std::size_t v = 0; v < maps.size(); ++v) {
+      terms.emplace_back(maps[v], scaled[v].row(i).data());
+      for (Index p = 0; p < scaled[v].cols(); ++p) {
+        const double y = scaled[v](i, p);
+        if (std::isnan(y)) continue;
+        any = true;
+        jacobian += std::log(mappings[v].scaling.scale(p));
+        for (Index r = 0; r < N; ++r)
+          near[static_cast<std::size_t>(r)].first += std::pow(y - training[v](r, p), 2);
+      }
+    }
+    if (!any) return;
+    const Index tries = std::min(std::max<Index>(1, starts), N);
+    std::partial_sort(near.begin(), near.begin() + tries, near.end());
+    // u = (mean, log variance); the prior of a row by itself is standard normal.
+    const Objective f = [&](const Vector& u, Vector* gradient) -> std::optional<double> {
+      const Vector S = u.tail(Q).array().exp();
+      if (!S.allFinite()) return std::nullopt;
+      Vector m_bar = -u.head(Q), S_bar = 0.5 * (1.0 / S.array() - 1.0);
+      double value = -0.5 * (u.head(Q).squaredNorm() + S.sum() - u.tail(Q).sum()) +
+                     0.5 * static_cast<double>(Q);
+      for (const auto& term : terms)
+        value += term(u.data(), S.data(), gradient ? m_bar.data() : nullptr, S_bar.data());
+      if (gradient) {
+        gradient->head(Q) = -m_bar;
+        gradient->tail(Q) = -S_bar.cwiseProduct(S);
+      }
+      return -value;
+    };
+    LbfgsOptions options;
+    options.max_iterations = iterations;
+    options.gradient_tolerance = 1e-5;
+    std::optional<Minimum> best;
+    for (Index t = 0; t < tries; ++t) {
+      const Index r = near[static_cast<std::size_t>(t)].second;
+      Vector u(2 * Q);
+      for (Index q = 0; q < Q; ++q) {
+        u(q) = mean(r, q);
+        u(Q + q) = std::log(std::clamp(variance(r, q), 1e-4, 1.0));
+      }
+      Minimum found = minimise(f, u, options);
+      if (!best || found.state.value < best->state.value) best = std::move(found);
+    }
+    out.mean.row(i) = best->state.u.head(Q);
+    out.variance.row(i) = best->state.u.tail(Q).array().exp();
+    out.bound(i) = -best->state.value - jacobian;
+  });
+  return out;
+}
+
+LatentMarginals GplvmFit::forecast(ConstRows times, Index sequence) const {
+  if (!dynamics)
+    throw InputError(
+        "the model has no dynamics: there is nothing to forecast from; train it with "
+        "times");
+  return dynamics->forecast(dynamics_values.data(), times, sequence);
+}
+
+Index neighbour_errors(ConstRows X, const std::vector<Index>& labels) {
+  if (static_cast<Index>(labels.size()) != X.rows() || X.rows() < 2)
+    throw InputError(fmt::format("{} labels for {} rows, of which there must be at least 2",
+                                 labels.size(), X.rows()));
+  Index errors = 0;
+  for (Index i = 0; i < X.rows(); ++i) {
+    double nearest = std::numeric_limits<double>::infinity();
+    std::size_t found = 0;
+    for (Index j = 0; j < X.rows(); ++j) {
+      const double d = (X.row(i) - X.row(j)).squaredNorm();
+      if (j != i && d < nearest) {
+        nearest = d;
+        found = static_cast<std::size_t>(j);
+      }
+    }
+    errors += labels[found] != labels[static_cast<std::size_t>(i)];
+  }
+  return errors;
+}
+
+}  // namespace covary

@@ -1,0 +1,181 @@
+#include "covary/kernels/expectations.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "covary/linalg/quadrature.hpp"
+#include "covary/random/random.hpp"
+#include "support/gradient_check.hpp"
+
+namespace covary {
+namespace {
+
+// Three rows, five inducing inputs, two columns.
+struct Case {
+  Kernel kernel;
+  Vector theta;
+  RowMatrix Z, mean, variance;
+
+  explicit Case(const char* expression, std::uint64_t seed = 1) : kernel(expression) {
+    Random random(seed);
+    theta = Vector::LinSpaced(kernel.parameter_count(2), 0.7, 1.5);
+    Z = random.normal_matrix(5, 2);
+    mean = random.normal_matrix(3, 2);
+    variance = random.normal_matrix(3, 2).array().square();
+  }
+  RowBlock inducing() const { return {Z.data(), Z.rows(), 2, 2}; }
+  GaussianBlock rows() const { return {{mean.data(), mean.rows(), 2, 2}, variance.data()}; }
+};
+
+struct Psi {
+  Vector psi0;
+  Matrix psi1, psi2;
+};
+
+Psi expectations(const Case& t) {
+  const Index n = t.mean.rows(), M = t.Z.rows();
+  Psi out{Vector(n), Matrix(M, n), Matrix::Zero(M, M)};
+  const auto psi = GaussianExpectations::make(t.kernel, 2);
+  psi->prepare(t.theta.data(), t.inducing());
+  psi->psi0(t.rows(), out.psi0.data());
+  psi->psi1(t.rows(), out.psi1.data());
+  psi->psi2(t.rows(), out.psi2);
+  return out;
+}
+
+// By Gauss–Hermite in both columns.
+Psi by_quadrature(const Case& t) {
+  const QuadratureRule rule = gauss_hermite(120);
+  const Index n = t.mean.rows(), M = t.Z.rows();
+  Psi out{Vector::Zero(n), Matrix::Zero(M, n), Matrix::Zero(M, M)};
+  for (Index i = 0; i < n; ++i)
+    for (Index a = 0; a < rule.nodes.size(); ++a)
+      for (Index b = 0; b < rule.nodes.size(); ++b) {
+        RowMatrix x(1, 2);
+        x << t.mean(i, 0) + std::sqrt(t.variance(i, 0)) * rule.nodes(a),
+            t.mean(i, 1) + std::sqrt(t.variance(i, 1)) * rule.nodes(b);
+        const double weight = rule.weights(a) * rule.weights(b);
+        const Vector k = cross(t.kernel, t.theta, t.Z, x);
+        out.psi0(i) += weight * diagonal(t.kernel, t.theta, x)(0);
+        out.psi1.col(i) += weight * k;
+        out.psi2 += weight * k * k.transpose();
+      }
+  return out;
+}
+
+const char* const kernels[] = {"se",
+                               "se(ard)",
+                               "linear(ard)",
+                               "constant + white",
+                               "se(ard) + linear(ard) + constant + white",
+                               "se(ard) + se + linear",
+                               "se@0 * linear@1 + se@1",
+                               "2 * se * se(ard)",
+                               "additive(se)",
+                               "(se@0 + constant) * (se@1 + linear@1)"};
+
+TEST(Expectations, AgreeWithQuadrature) {
+  for (const char* kernel : kernels) {
+    SCOPED_TRACE(kernel);
+    const Case t(kernel);
+    ASSERT_TRUE(GaussianExpectations::closed(t.kernel, 2));
+    const Psi psi = expectations(t), reference = by_quadrature(t);
+    EXPECT_LT((psi.psi0 - reference.psi0).cwiseAbs().maxCoeff(), 1e-10);
+    EXPECT_LT((psi.psi1 - reference.psi1).cwiseAbs().maxCoeff(), 1e-10);
+    const Matrix difference = (psi.psi2 - reference.psi2).triangularView<Eigen::Lower>();
+    EXPECT_LT(difference.cwiseAbs().maxCoeff(), 1e-10);
+  }
+}
+
+// A Gaussian without variance is a point, by both routes of Ψ2: the second case lies so far out
+// that products would lose digits.
+TEST(Expectations, NoVarianceIsAPoint) {
+  for (const char* kernel : kernels)
+    for (const double shift : {0.0, 40.0}) {
+      SCOPED_TRACE(kernel);
+      Case t(kernel);
+      t.variance.setZero();
+      t.Z.array() *= 1.0 + shift;
+      t.mean = t.Z.topRows(3).array() + 0.3;
+      const Psi psi = expectations(t);
+      const Matrix k = cross(t.kernel, t.theta, t.Z, t.mean);
+      const Matrix squares = k * k.transpose();
+      EXPECT_LT((psi.psi0 - diagonal(t.kernel, t.theta, t.mean)).cwiseAbs().maxCoeff(),
+                1e-12 * psi.psi0.maxCoeff());
+      for (Index i = 0; i < 3; ++i)
+        for (Index m = 0; m < 5; ++m)
+          EXPECT_NEAR(psi.psi1(m, i), k(m, i), 1e-12 * std::abs(k(m, i)) + 1e-300);
+      for (Index j = 0; j < 5; ++j)
+        for (Index m = j; m < 5; ++m) {
+          const double size = (k.row(m).cwiseAbs() * k.row(j).cwiseAbs().transpose()).value();
+          EXPECT_NEAR(psi.psi2(m, j), squares(m, j), 1e-12 * size + 1e-300);
+        }
+    }
+}
+
+// Pullbacks of all three against differences, also for a kernel without a closed form.
+TEST(Expectations, PullbacksMatchDifferences) {
+  std::vector<const char*> all(std::begin(kernels), std::end(kernels));
+  all.push_back("matern52(ard) * se + white");
+  for (const char* kernel : all)
+    for (const double stretch : {1.0, 60.0}) {
+      SCOPED_TRACE(kernel);
+      Case t(kernel, 4);
+      t.variance.array() += 0.1;
+      const Index T = t.theta.size(), Zs = t.Z.size(), X = t.mean.size();
+      // Lengths and inputs grow alike; with one long column products still hold, with short
+      // lengths they do not.
+      if (stretch > 1.0) {
+        t.Z *= stretch;
+        t.mean *= stretch;
+        t.variance *= stretch;
+      }
+      Random random(9);
+      const Vector bar0 = random.normal_vector(3);
+      const Matrix bar1 = random.normal_matrix(5, 3), half = random.normal_matrix(5, 5);
+      const Matrix bar2 = half + half.transpose();
+      const auto value = [&](const Case& at) {
+        Psi psi = expectations(at);
+        const Matrix both = psi.psi2.selfadjointView<Eigen::Lower>();
+        return bar0.dot(psi.psi0) + bar1.cwiseProduct(psi.psi1).sum() +
+               bar2.cwiseProduct(both).sum();
+      };
+      Vector x(T + Zs + 2 * X), gradient = Vector::Zero(x.size());
+      const auto flat = [](const RowMatrix& m) {
+        return Vector(Eigen::Map<const Vector>(m.data(), m.size()));
+      };
+      x << t.theta, flat(t.Z), flat(t.mean), flat(t.variance);
+      const auto psi = GaussianExpectations::make(t.kernel, 2);
+      psi->prepare(t.theta.data(), t.inducing());
+      const GaussianBars to{gradient.data(), gradient.data() + T, gradient.data() + T + Zs,
+                            gradient.data() + T + Zs + X};
+      psi->psi0_pullback(t.rows(), bar0.data(), to);
+      psi->psi1_pullback(t.rows(), bar1.data(), to);
+      psi->psi2_pullback(t.rows(), bar2, to);
+      expect_gradient(
+          [&](const Vector& v) {
+            Case at = t;
+            at.theta = v.head(T);
+            std::copy_n(v.data() + T, Zs, at.Z.data());
+            std::copy_n(v.data() + T + Zs, X, at.mean.data());
+            std::copy_n(v.data() + T + Zs + X, X, at.variance.data());
+            return value(at);
+          },
+          gradient, x);
+    }
+}
+
+// The rule for other kernels agrees with the closed form where both exist.
+TEST(Expectations, RuleForAnyKernel) {
+  EXPECT_FALSE(GaussianExpectations::closed("matern32", 2));
+  EXPECT_FALSE(GaussianExpectations::closed("linear * linear", 2));
+  Case t("matern52");
+  const Psi psi = expectations(t), reference = by_quadrature(t);
+  EXPECT_LT((psi.psi1 - reference.psi1).cwiseAbs().maxCoeff(), 2e-3);
+  const Matrix difference = (psi.psi2 - reference.psi2).triangularView<Eigen::Lower>();
+  EXPECT_LT(difference.cwiseAbs().maxCoeff(), 5e-3);
+}
+
+}  // namespace
+}  // namespace covary

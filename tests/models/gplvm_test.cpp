@@ -1,0 +1,281 @@
+#include "covary/models/gplvm.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "covary/error.hpp"
+#include "covary/inference/uncertain_inputs.hpp"
+#include "covary/linalg/cholesky.hpp"
+#include "covary/models/sparse_regression.hpp"
+#include "covary/random/random.hpp"
+#include "support/gradient_check.hpp"
+
+namespace covary {
+namespace {
+
+RowMatrix rows_of(Index n, Index d, std::initializer_list<double> values) {
+  RowMatrix out(n, d);
+  std::copy(values.begin(), values.end(), out.data());
+  return out;
+}
+Vector flat(const RowMatrix& m) { return Eigen::Map<const Vector>(m.data(), m.size()); }
+
+const RowMatrix Y = rows_of(4, 2, {.5, -.2, 1.1, .4, -.7, .9, .3, -1.0});
+const RowMatrix Z = rows_of(3, 2, {0, 0, 1, -.5, -1, .7});
+const Vector lengths = (Vector(2) << 1.0 / std::sqrt(0.7), 1.0 / std::sqrt(2.1)).finished();
+
+GplvmOptions plain() {
+  GplvmOptions o;
+  o.latent = 2;
+  o.inducing = 3;
+  o.scale_outputs = ScaleMode::none;
+  return o;
+}
+void set_mapping(Gplvm& model, const std::string& prefix = "") {
+  model.parameters().set(prefix + "kernel.variance", 1.3);
+  model.parameters().set(prefix + "kernel.lengthscales", lengths);
+  model.parameters().set(prefix + "likelihood.variance", 0.2);
+  model.parameters().set(prefix + "features.Z", flat(Z));
+}
+Gplvm fixture_a(GplvmOptions options = plain()) {
+  Gplvm model(Y, std::move(options));
+  model.parameters().set("latent.mean", flat(rows_of(4, 2, {.1, -.4, .8, .3, -1.2, .5, .6, -.9})));
+  model.parameters().set("latent.variance",
+                         flat(rows_of(4, 2, {.05, .2, .3, .1, .15, .4, .25, .08})));
+  return model;
+}
+void check_gradient(const Gplvm& model) {
+  const Vector u = model.parameters().flatten();
+  Jitter jitter;
+  Vector gradient(u.size());
+  model.objective(u, &gradient, jitter);
+  expect_gradient([&](const Vector& v) { return *model.objective(v, nullptr, jitter); }, gradient,
+                  u);
+}
+
+TEST(Gplvm, BoundOfTheFixture) {
+  Gplvm model = fixture_a();
+  set_mapping(model);
+  EXPECT_NEAR(model.elbo(), -27.1126111661, 1e-9);
+  check_gradient(model);
+}
+
+TEST(Gplvm, DynamicalBoundOfTheFixture) {
+  GplvmOptions o = plain();
+  o.times = rows_of(4, 1, {0, .4, 1.1, 1.5});
+  o.dynamics = "se + white";
+  Gplvm model(Y, o);
+  set_mapping(model);
+  const Vector theta = (Vector(3) << 1.0, 0.8, 0.01).finished();
+  const Matrix K = gram("se + white", theta, o.times);
+  const RowMatrix weights = rows_of(4, 2, {.3, -.4, -.2, .6, .5, .2, .1, -.1});
+  model.parameters().set("latent.whitened", flat(cholesky(K, "K").L.transpose() * weights));
+  model.parameters().set("latent.precisions",
+                         flat(rows_of(4, 2, {1.5, .4, .7, 1.1, 2.2, 3.0, .9, .6})));
+  model.parameters().set("dynamics.0.variance", 1.0);
+  model.parameters().set("dynamics.0.lengthscales", 0.8);
+  model.parameters().set("dynamics.1.variance", 0.01);
+  EXPECT_NEAR(model.elbo(), -26.4691043054, 1e-9);
+  check_gradient(model);
+}
+
+// E36 and E37: a view by itself is the model, and columns may be parted among views with equal
+// mappings.
+TEST(Gplvm, ViewsWithEqualMappingsAreOneView) {
+  GplvmOptions o = plain();
+  o.views = {{"a", {0}}, {"b", {1}}};
+  Gplvm parted = fixture_a(o);
+  set_mapping(parted, "views.a.");
+  set_mapping(parted, "views.b.");
+  EXPECT_NEAR(parted.elbo(), -27.1126111661, 1e-9);
+  check_gradient(parted);
+}
+
+// Known inputs are regression.
+TEST(Gplvm, KnownInputsAreRegression) {
+  Random random(4);
+  const RowMatrix X = random.normal_matrix(20, 2);
+  RowMatrix y(20, 1);
+  for (Index i = 0; i < 20; ++i) y(i) = std::sin(X(i, 0)) + 0.1 * X(i, 1);
+  GplvmOptions o = plain();
+  o.given = X;
+  Gplvm model(y, o);
+  set_mapping(model);
+  SparseRegressionOptions r;
+  r.Z = Z;
+  r.scale_inputs = r.scale_outputs = ScaleMode::none;
+  SparseRegression regression(X, y, r);
+  regression.parameters().set("kernel.variance", 1.3);
+  regression.parameters().set("kernel.lengthscales", lengths);
+  regression.parameters().set("likelihood.variance", 0.2);
+  EXPECT_NEAR(model.elbo(), regression.evaluate().value, 1e-9);
+}
+
+TEST(UncertainInputs, MomentsOfTheFixture) {
+  GplvmOptions o = plain();
+  o.training.max_iterations = 0;
+  o.held_iterations = 0;
+  Gplvm evaluated = fixture_a(o);
+  set_mapping(evaluated);
+  const GplvmFit fit = evaluated.fit();
+  EXPECT_NEAR(fit.elbo, -27.1126111661, 1e-9);
+  const RowMatrix at = rows_of(1, 2, {.2, .1}), with = rows_of(1, 2, {.3, .05});
+  const Prediction p = fit.decode(at, with);
+  EXPECT_NEAR(p.mean(0, 0), 0.461376618415, 1e-10);
+  EXPECT_NEAR(p.mean(0, 1), 0.176841027675, 1e-10);
+  const Matrix covariance = UncertainInputs(fit.mappings[0].posterior).covariance(at, with);
+  EXPECT_NEAR(covariance(0, 0), 0.393364870518, 1e-10);
+  EXPECT_NEAR(covariance(1, 0), -0.051028158688, 1e-10);
+  EXPECT_NEAR(covariance(1, 1), 0.454496736401, 1e-10);
+  const Prediction certain = fit.decode(at);
+  EXPECT_NEAR(certain.mean(0, 0), 0.566265342351, 1e-10);
+  EXPECT_NEAR(certain.mean(0, 1), 0.206140976663, 1e-10);
+  EXPECT_NEAR(certain.variance_f(0, 0), 0.210016298071, 1e-10);
+  const Prediction none = fit.decode(at, RowMatrix::Zero(1, 2));
+  EXPECT_LT((none.mean - certain.mean).cwiseAbs().maxCoeff(), 1e-12);
+  EXPECT_LT((none.variance_f - certain.variance_f).cwiseAbs().maxCoeff(), 1e-12);
+}
+
+TEST(UncertainInputs, RowTermMatchesDifferences) {
+  GplvmOptions o = plain();
+  o.training.max_iterations = 0;
+  o.held_iterations = 0;
+  Gplvm model = fixture_a(o);
+  set_mapping(model);
+  const UncertainInputs map(model.fit().mappings[0].posterior);
+  for (const double second : {-0.3, std::numeric_limits<double>::quiet_NaN()}) {
+    const double y[] = {0.4, second};
+    const UncertainInputs::RowTerm term(map, y);
+    const Vector x = (Vector(4) << .2, -.2, .2, .3).finished();
+    Vector gradient = Vector::Zero(4);
+    const double value = term(x.data(), x.data() + 2, gradient.data(), gradient.data() + 2);
+    expect_gradient([&](const Vector& v) { return term(v.data(), v.data() + 2, nullptr, nullptr); },
+                    gradient, x);
+    // ⟨log N(y|f, σ²)⟩ from the moments
+    const Prediction p = map.predict(x.head(2).transpose(), x.tail(2).transpose());
+    double expected = 0.0;
+    for (Index k = 0; k < 2; ++k)
+      if (!std::isnan(y[k]))
+        expected -= 0.5 * std::log(2 * M_PI * 0.2) +
+                    (std::pow(y[k] - p.mean(0, k), 2) + p.variance_f(0, k)) / 0.4;
+    EXPECT_NEAR(value, expected, 1e-10);
+  }
+}
+
+// Rows on a curve in six columns: the model finds one dimension, decodes it and places rows.
+struct Curve {
+  RowMatrix Y = RowMatrix(80, 6);
+  Curve() {
+    Random random(7);
+    for (Index i = 0; i < 80; ++i) {
+      const double t = -1.5 + 3.0 * static_cast<double>(i) / 79.0;
+      Y.row(i) << t, std::sin(2 * t), t * t, std::cos(t), std::tanh(2 * t), 0.5 * t * t * t;
+      for (Index p = 0; p < 6; ++p) Y(i, p) += 0.03 * random.normal();
+    }
+  }
+};
+
+TEST(Gplvm, FindsTheDimensionOfACurve) {
+  const Curve curve;
+  GplvmOptions o;
+  o.latent = 4;
+  o.inducing = 15;
+  o.training.max_iterations = 2000;
+  const GplvmFit fit = Gplvm(curve.Y, o).fit();
+  EXPECT_EQ(fit.active().size(), 1u);
+  const Matrix relevance = fit.relevance();
+  EXPECT_EQ((relevance.array() > 0.01).count(), 1);
+  const Prediction p = fit.decode(fit.mean, fit.variance);
+  EXPECT_LT((p.mean - curve.Y).cwiseAbs().mean(), 0.06);
+  EXPECT_GT(fit.parameters.at("likelihood.variance").value(0), 0.0);
+
+  // B7: a training row is found where it is, also from half of its outputs.
+  RowMatrix some = curve.Y(std::vector<Index>{10, 55}, Eigen::all);
+  some(1, 0) = some(1, 2) = some(1, 5) = std::numeric_limits<double>::quiet_NaN();
+  const auto found = fit.infer(some);
+  const Index q = fit.active().front();
+  EXPECT_NEAR(found.mean(0, q), fit.mean(10, q), 0.05);
+  EXPECT_NEAR(found.mean(1, q), fit.mean(55, q), 0.2);
+  const Prediction filled = fit.decode(found.mean, found.variance);
+  EXPECT_NEAR(filled.mean(1, 0), curve.Y(55, 0), 0.15);
+  // Nothing observed: the prior.
+  const auto prior = fit.infer(RowMatrix::Constant(1, 6, std::numeric_limits<double>::quiet_NaN()));
+  EXPECT_EQ(prior.mean, RowMatrix::Zero(1, 4));
+  EXPECT_EQ(prior.variance, RowMatrix::Ones(1, 4));
+}
+
+TEST(Gplvm, DynamicsForecast) {
+  RowMatrix series(40, 3), times(40, 1);
+  Random random(1);
+  for (Index i = 0; i < 40; ++i) {
+    const double t = 0.15 * static_cast<double>(i);
+    times(i) = t;
+    series.row(i) << std::sin(t), std::cos(t), std::sin(2 * t);
+    for (Index p = 0; p < 3; ++p) series(i, p) += 0.02 * random.normal();
+  }
+  GplvmOptions o;
+  o.latent = 3;
+  o.inducing = 15;
+  o.times = times.topRows(37);
+  o.training.max_iterations = 1000;
+  const GplvmFit fit = Gplvm(series.topRows(37), o).fit();
+  const LatentMarginals ahead = fit.forecast(times.bottomRows(3));
+  const Prediction p = fit.decode(ahead.mean, ahead.variance);
+  for (Index i = 0; i < 3; ++i)
+    for (Index k = 0; k < 3; ++k)
+      EXPECT_LT(std::abs(p.mean(i, k) - series(37 + i, k)), 3.0 * std::sqrt(p.variance_y(i, k)));
+  EXPECT_LT((p.mean - series.bottomRows(3)).row(0).cwiseAbs().maxCoeff(), 0.15);
+  EXPECT_LT(ahead.variance(0, 0), 1.0);
+}
+
+TEST(Gplvm, BadInput) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const RowMatrix good = Random(1).normal_matrix(6, 3);
+  const auto refuses = [&](const RowMatrix& rows, const GplvmOptions& o) {
+    EXPECT_THROW(Gplvm(rows, o), InputError);
+  };
+  GplvmOptions o;
+  o.latent = 0;
+  refuses(good, o);
+  o = {};
+  RowMatrix bad = good;
+  bad.row(2).setConstant(nan);
+  refuses(bad, o);
+  bad = good;
+  bad(0, 0) = std::numeric_limits<double>::infinity();
+  refuses(bad, o);
+  refuses(good.topRows(1), o);
+  o.times = RowMatrix::Zero(5, 1);
+  refuses(good, o);
+  o = {};
+  o.views = {{"a", {0, 1}}, {"b", {1}}};
+  refuses(good, o);
+  o.views = {{"a", {0, 7}}};
+  refuses(good, o);
+  // More dimensions and inducing inputs than rows or columns, missing outputs, a constant column:
+  // all work.
+  o = {};
+  o.latent = 8;
+  o.training.max_iterations = 5;
+  o.held_iterations = 2;
+  RowMatrix odd = good;
+  odd(1, 1) = nan;
+  odd.col(2).setConstant(3.0);
+  const GplvmFit fit = Gplvm(odd, o).fit();
+  EXPECT_TRUE(std::isfinite(fit.elbo));
+  EXPECT_EQ(fit.mappings[0].posterior.parts().features->size(), 6);
+  EXPECT_THROW(fit.forecast(RowMatrix::Zero(1, 1)), InputError);
+  EXPECT_THROW(fit.infer(RowMatrix::Zero(1, 2)), InputError);
+}
+
+TEST(NeighbourErrors, CountsRowsWhoseNeighbourDiffers) {
+  const RowMatrix X = rows_of(4, 1, {0.0, 0.1, 5.0, 5.2});
+  EXPECT_EQ(neighbour_errors(X, {0, 0, 1, 1}), 0);
+  EXPECT_EQ(neighbour_errors(X, {0, 1, 1, 1}), 2);
+  EXPECT_THROW(neighbour_errors(X, {0, 1}), InputError);
+}
+
+}  // namespace
+}  // namespace covary
