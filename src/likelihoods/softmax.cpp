@@ -1,8 +1,8 @@
 // P(y = k) = exp(f_k)/Σ_j exp(f_j). With independent Gaussians its integrals need no sampling and
 // no product of rules: softmax is the law of argmax(f_k + g_k) with standard Gumbel g_k, so with
 //   F_k(x) = P(f_k + g_k ≤ x) = E exp(−exp(f_k − x))
-// the probability of k is ∫ F_k′ Π_{j≠k} F_j dx, and E log Σ exp(f) = E max(f_k + g_k) − γ: two
-// nested integrals for any K.
+// the probability of k is ∫ F_k′ Π_{j≠k} F_j dx, and E log Σ exp(f) = E max(f_k + g_k) − γ. All are
+// sums over one lattice (gumbel_curve.hpp).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,103 +11,56 @@
 #include <vector>
 
 #include "covary/error.hpp"
-#include "covary/linalg/vector_math.hpp"
+#include "likelihoods/gumbel_curve.hpp"
 #include "likelihoods/support.hpp"
 
 namespace covary {
 namespace {
 
-constexpr double reach = 8.5;         // standard deviations
-constexpr double gumbel_step = 0.35;  // exp(−exp(−x)) is bounded for |Im x| < π/2: error 6e-13
-constexpr double one_over_sqrt_two_pi = 0.39894228040143267794;
 constexpr double euler = 0.57721566490153286061;
 
-Index half_nodes(double sd) {
-  return static_cast<Index>(std::ceil(std::max(reach / 0.7, reach * sd / gumbel_step)));
+// Where F_k goes from 0 to 1 for all k. Wide Gaussians smooth the F_k, and the step may follow.
+GumbelGrid grid_of(Index K, const double* m, const double* sd) {
+  double low = -std::numeric_limits<double>::infinity(), high = low, precision = 0.0;
+  for (Index k = 0; k < K; ++k) {
+    low = std::max(low, m[k] - gumbel_reach * sd[k]);
+    high = std::max(high, m[k] + gumbel_reach * sd[k]);
+    precision += 1.0 / std::max(sd[k] * sd[k], 1e-300);
+  }
+  low -= 3.8;                                       // exp(−e^3.8) = 4e-20
+  high += 37.0 + std::log(static_cast<double>(K));  // K·e^−x of the upper tail
+  GumbelGrid grid{low};
+  grid.stride = std::max<Index>(1, static_cast<Index>(0.7 / std::sqrt(precision) / gumbel_step));
+  grid.count = static_cast<Index>(std::ceil((high - low) / grid.step())) + 1;
+  return grid;
 }
 
 // E log Σ exp(f), its derivatives by the means — the probabilities of the classes — and, unless
 // null, by the variances.
 double log_sum_exp(Index K, const double* m, const double* v, double* m_bar, double* v_bar) {
-  // The inner rule of each class: weights w and e^{sd·t}.
-  Index total = 0, widest = 0;
-  double low = -std::numeric_limits<double>::infinity(), high = low, precision = 0.0;
-  double spread = 0.0;
-  const auto sd = [&](Index k) { return std::sqrt(std::max(v[k], 0.0)); };
+  thread_local std::vector<double> sd;
+  sd.resize(static_cast<std::size_t>(K));
+  for (Index k = 0; k < K; ++k) sd[static_cast<std::size_t>(k)] = std::sqrt(std::max(v[k], 0.0));
+  const GumbelGrid grid = grid_of(K, m, sd.data());
+  const Index n = grid.count;
+  double* product = thread_scratch((3 * K + 1) * n);
+  const auto curve = [&](Index k) { return product + (3 * k + 1) * n; };  // F, F′, F″
+  std::fill_n(product, n, grid.step());
   for (Index k = 0; k < K; ++k) {
-    const Index n = 2 * half_nodes(sd(k)) + 1;
-    total += n;
-    spread = std::max(spread, sd(k));
-    widest = std::max(widest, n);
-    low = std::max(low, m[k] - reach * sd(k));
-    high = std::max(high, m[k] + reach * sd(k));
-    precision += 1.0 / std::max(v[k], 1e-300);
+    double* F = curve(k);
+    gumbel_curve(m[k], sd[static_cast<std::size_t>(k)], grid, F, F + n, F + 2 * n);
+    for (Index j = 0; j < n; ++j) product[j] *= F[j];
   }
-  low -= 3.8;                                       // exp(−e^3.8) = 4e-20
-  high += 37.0 + std::log(static_cast<double>(K));  // K·e^−x of the upper tail
-  double* weight = thread_scratch(2 * total + 2 * widest + 4 * K);
-  double* factor = weight + total;
-  double *z = factor + total, *e = z + widest;
-  double *F = e + widest, *F1 = F + K, *F2 = F1 + K, *before = F2 + K;
-  for (Index k = 0, at = 0; k < K; ++k) {
-    const Index half = half_nodes(sd(k));
-    const double h = reach / static_cast<double>(half);
-    for (Index i = -half; i <= half; ++i, ++at) {
-      const double t = h * static_cast<double>(i);
-      weight[at] = one_over_sqrt_two_pi * h * std::exp(-0.5 * t * t);
-      factor[at] = sd(k) * t;
-    }
+  // ∫ (1 − ΠF) dx, with half a step at the lower end, where ΠF = 0; at the other nothing is left.
+  double rest = -0.5 * grid.step();
+  for (Index j = 0; j < n; ++j) rest += grid.step() - product[j];
+  for (Index k = 0; k < K; ++k) {
+    const double* F = curve(k);
+    const GumbelShares share = gumbel_shares(product, F, F + n, F + 2 * n, n);
+    m_bar[k] = share.first;
+    if (v_bar) v_bar[k] = -0.5 * share.second;  // ∂F/∂v = ½F″, the heat equation
   }
-  // e^{sd·t} once for all x, unless it would overflow: then e^{m − x + sd·t} at each.
-  const bool wide = spread * reach > 600.0;
-  if (!wide) vector_exp(factor, factor, total);
-  // Wide Gaussians smooth the F_k, and the outer step may follow them.
-  const double h = std::max(gumbel_step, 0.7 / std::sqrt(precision));
-  const auto steps = static_cast<Index>(std::ceil((high - low) / h));
-
-  std::fill_n(m_bar, K, 0.0);
-  if (v_bar) std::fill_n(v_bar, K, 0.0);
-  double rest = 0.0;  // ∫ (1 − ΠF) dx from `low`
-  for (Index j = 0; j <= steps; ++j) {
-    const double x = low + h * static_cast<double>(j);
-    double product = h;
-    for (Index k = 0, at = 0; k < K; ++k) {
-      const Index n = 2 * half_nodes(sd(k)) + 1;
-      if (wide) {
-        for (Index i = 0; i < n; ++i) z[i] = std::min(m[k] - x + factor[at + i], 700.0);
-        vector_exp(z, z, n);
-      } else {
-        const double a = std::exp(m[k] - x);
-        for (Index i = 0; i < n; ++i) z[i] = a * factor[at + i];
-      }
-      vector_exp(z, e, n, -1.0);
-      double f0 = 0.0, f1 = 0.0, f2 = 0.0;
-      for (Index i = 0; i < n; ++i) {
-        if (e[i] == 0.0) continue;  // z may be infinite there
-        const double w = weight[at + i] * e[i];
-        f0 += w;
-        f1 += w * z[i];
-        f2 += w * z[i] * (z[i] - 1.0);
-      }
-      F[k] = f0;
-      F1[k] = f1;
-      F2[k] = f2;
-      before[k] = product;
-      product *= f0;
-      at += n;
-    }
-    // Half a step at `low`, where 1 − ΠF = 1; at the other end nothing is left.
-    rest += (j == 0 ? 0.5 * h : h) - (j == 0 ? 0.5 : 1.0) * product;
-    double after = 1.0;
-    for (Index k = K - 1; k >= 0; --k) {
-      const double others = before[k] * after;
-      m_bar[k] += others * F1[k];
-      // ∂F/∂v = ½F″, the heat equation
-      if (v_bar) v_bar[k] -= 0.5 * others * F2[k];
-      after *= F[k];
-    }
-  }
-  return low + rest - euler;
+  return grid.first + rest - euler;
 }
 
 class Softmax final : public LikelihoodNode {
@@ -157,11 +110,14 @@ class Softmax final : public LikelihoodNode {
   Moments predictive(const Datum&, const double*, const double*) const override {
     throw Unsupported(print() + " has classes without an order; ask for their probabilities");
   }
+  // Where the probability underflows, Jensen's bound E log p, which is near when p is far from 1.
   double log_predictive(const Datum& d, const double* m, const double* v) const override {
     thread_local std::vector<double> p;
     p.resize(static_cast<std::size_t>(classes_));
-    log_sum_exp(classes_, m, v, p.data(), nullptr);
-    return std::log(p[static_cast<std::size_t>(d.y)]);
+    const double log_sum = log_sum_exp(classes_, m, v, p.data(), nullptr);
+    const auto y = static_cast<Index>(d.y);
+    const double own = p[static_cast<std::size_t>(y)];
+    return own > 0.0 ? std::log(own) : m[y] - log_sum;
   }
   void probabilities(const Datum&, const double* m, const double* v, double* p) const override {
     log_sum_exp(classes_, m, v, p, nullptr);
