@@ -20,7 +20,8 @@ SavedGeneralised saved(const char* likelihood, Inference method) {
   o.mean = "linear";
   o.training.max_iterations = 5;
   if (o.likelihood.classes() == 2) o.classes = {"no", "yes"};
-  SavedGeneralised out{Generalised(c.model.X, c.model.y, o, c.model.aux).fit(), {}};
+  o.aux = c.model.aux;
+  SavedGeneralised out{Generalised(c.model.X, c.model.y, o).fit(), {}};
   out.inputs.columns = {{"a", {}}, {"b", {}}};
   out.fit.input_names = {"a", "b"};
   out.fit.output_name = "y";
