@@ -10,5 +10,7 @@ json describe_json(const SavedModel& model);
 std::string describe_text(const SavedModel& model);
 json describe_json(const SavedGeneralised& model);
 std::string describe_text(const SavedGeneralised& model);
+// ", 5 principal components with 93.1 % of the variance", or nothing.
+std::string components_in_words(const GeneralisedFit& fit);
 
 }  // namespace covary::cli

@@ -26,6 +26,7 @@ LatentOptions latent_options(const TrainingArguments& t, const TrainingData& d,
   o.classes = d.labels.names;
   o.scale_inputs = shared.scale_inputs;
   o.scale_outputs = shared.scale_outputs;
+  o.pca = t.pca;
   o.seed = shared.seed;
   o.training = shared.training;
   o.training.stop = hooks.stop;

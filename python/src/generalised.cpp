@@ -64,7 +64,7 @@ SavedGeneralised run_fit(GeneralisedModel& m, const FitArguments& a) {
 
 nb::tuple get_state(const GeneralisedModel& m) {
   const GeneralisedOptions& o = m.options;
-  return nb::make_tuple(get_state(m.data), get_state(static_cast<const LatentOptions&>(o)),
+  return nb::make_tuple(get_state(m.data), python::get_state(static_cast<const LatentOptions&>(o)),
                         static_cast<int>(o.method), o.power, m.model.parameters());
 }
 
@@ -88,7 +88,8 @@ where missing. Both may be pandas. N rows cost O(N³) an evaluation; ``Svgp`` is
 column beside y: exposure, trials or known noise variances. For likelihoods of classes y holds
 labels, text or whole numbers; where ``classes`` names them in order, numbers in y are positions there.
 Of several latent functions each has a kernel of its own with ``separate_kernels``; None is so unless
-they are classes. ``scale`` is "auto", "columns", "global" or "none".
+they are classes. ``scale`` is "auto", "columns", "global" or "none". With ``pca`` the model sees so many
+principal components of the scaled inputs; 0 is the inputs themselves.
 
 >>> import numpy as np, covary as cv
 >>> X = np.linspace(0, 5, 60).reshape(-1, 1)
@@ -118,13 +119,13 @@ void bind_generalised(nb::module_& m) {
           [](GeneralisedModel* self, const ArrayLike& X, const ArrayLike& y,
              const KernelLike& kernel, const std::string& likelihood, const std::string& method,
              double power, const MeanLike& mean, const ArrayLike& aux, const Names& classes,
-             std::optional<bool> separate_kernels, const std::string& scale,
+             std::optional<bool> separate_kernels, const std::string& scale, Index pca,
              const Names& input_names, const std::optional<std::string>& output_name) {
             Targets targets = to_targets(y, likelihood, classes);
             TrainingData data = to_training_data(X, targets.y, nb::none(), input_names,
                                                  name_of_target(output_name, y));
             GeneralisedOptions options{
-                to_latent_options({kernel, mean, aux, nb::none(), separate_kernels, scale},
+                to_latent_options({kernel, mean, aux, nb::none(), separate_kernels, scale, pca},
                                   std::move(targets), data)};
             options.method = to_method(method);
             options.power = power;
@@ -134,7 +135,7 @@ void bind_generalised(nb::module_& m) {
           "X"_a, "y"_a, "kernel"_a = "se(ard)", "likelihood"_a = "bernoulli",
           "method"_a = "laplace", "power"_a = 1.0, "mean"_a = "zero", "aux"_a = nb::none(),
           "classes"_a = nb::none(), "separate_kernels"_a = nb::none(), "scale"_a = "auto",
-          "input_names"_a = nb::none(), "output_name"_a = nb::none())
+          "pca"_a = 0, "input_names"_a = nb::none(), "output_name"_a = nb::none())
       .def(
           "fit",
           [](GeneralisedModel& self, std::uint64_t seed, Index restarts, Index max_iter,

@@ -17,6 +17,7 @@ LatentOptions to_latent_options(const LatentArguments& a, Targets targets,
   o.classes = std::move(targets.classes);
   o.scale_inputs = to_scale_mode(a.scale, data.X);
   o.scale_outputs = to_scale_mode(a.scale, data.Y);
+  o.pca = a.pca;
   return o;
 }
 
@@ -24,7 +25,7 @@ nb::tuple get_state(const LatentOptions& o) {
   const auto number = [](auto e) { return static_cast<int>(e); };
   return nb::make_tuple(o.kernel, o.likelihood.print(), o.mean, o.separate_kernels,
                         to_numpy(Vector(o.aux)), to_numpy(Vector(o.weights)), o.classes,
-                        number(o.scale_inputs), number(o.scale_outputs), o.seed);
+                        number(o.scale_inputs), number(o.scale_outputs), o.pca, o.seed);
 }
 
 LatentOptions latent_options_from(const nb::tuple& t) {
@@ -38,7 +39,8 @@ LatentOptions latent_options_from(const nb::tuple& t) {
   o.classes = nb::cast<std::vector<std::string>>(t[6]);
   o.scale_inputs = static_cast<ScaleMode>(nb::cast<int>(t[7]));
   o.scale_outputs = static_cast<ScaleMode>(nb::cast<int>(t[8]));
-  o.seed = nb::cast<std::uint64_t>(t[9]);
+  o.pca = nb::cast<Index>(t[9]);
+  o.seed = nb::cast<std::uint64_t>(t[10]);
   return o;
 }
 

@@ -13,6 +13,7 @@ struct LatentArguments {
   nb::handle aux, weights;
   std::optional<bool> separate_kernels;  // nothing: unless there are classes
   const std::string& scale;
+  Index pca;
 };
 LatentOptions to_latent_options(const LatentArguments& a, Targets targets,
                                 const TrainingData& data);

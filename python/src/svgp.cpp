@@ -71,7 +71,7 @@ SavedGeneralised run_fit(SvgpModel& m, const FitArguments& a) {
 
 nb::tuple get_state(const SvgpModel& m) {
   const SvgpOptions& o = m.options;
-  return nb::make_tuple(get_state(m.data), get_state(static_cast<const LatentOptions&>(o)),
+  return nb::make_tuple(get_state(m.data), python::get_state(static_cast<const LatentOptions&>(o)),
                         o.inducing, static_cast<int>(o.selection), to_numpy(RowMatrix(o.Z)),
                         o.covariance.print(), o.jitter, o.batch, o.steps, o.epochs, o.natural_step,
                         o.learning_rate.rate, print(o.learning_rate.schedule), o.final_sweeps,
@@ -108,8 +108,8 @@ constexpr const char* model_doc =
     R"doc(Sparse variational inference for any likelihood, to be trained.
 
 y_n ~ p(y | f(x_n)) with f a Gaussian process that is seen through M inducing variables: classes, counts,
-outliers on any number of rows. X, y, ``likelihood``, ``aux``, ``classes``, ``separate_kernels`` and
-``scale`` are as of ``Generalised``; ``weights`` multiply the terms of the rows.
+outliers on any number of rows. X, y, ``likelihood``, ``aux``, ``classes``, ``separate_kernels``,
+``scale`` and ``pca`` are as of ``Generalised``; ``weights`` multiply the terms of the rows.
 
 ``inducing`` is how many inducing inputs (None: 100, or all rows when they are fewer) or themselves, in
 the units of the data; ``selection`` how they are chosen, as of ``SparseRegression``. ``covariance`` of
@@ -149,13 +149,14 @@ void bind_svgp(nb::module_& m) {
              const std::string& selection, const std::string& covariance, Index batch, Index epochs,
              Index steps, double natural_step, double learning_rate, const ArrayLike& weights,
              const ArrayLike& aux, const Names& classes, std::optional<bool> separate_kernels,
-             const std::string& scale, double jitter, std::uint64_t seed, const Names& input_names,
-             const std::optional<std::string>& output_name) {
+             const std::string& scale, Index pca, double jitter, std::uint64_t seed,
+             const Names& input_names, const std::optional<std::string>& output_name) {
             Targets targets = to_targets(y, likelihood, classes);
             TrainingData data = to_training_data(X, targets.y, nb::none(), input_names,
                                                  name_of_target(output_name, y));
-            SvgpOptions o{to_latent_options({kernel, mean, aux, weights, separate_kernels, scale},
-                                            std::move(targets), data)};
+            SvgpOptions o{
+                to_latent_options({kernel, mean, aux, weights, separate_kernels, scale, pca},
+                                  std::move(targets), data)};
             Inducing asked =
                 to_inducing(inducing, data, "100 inducing inputs, or all rows if fewer");
             o.inducing = asked.number;
@@ -177,7 +178,7 @@ void bind_svgp(nb::module_& m) {
           "batch"_a = 0, "epochs"_a = 0, "steps"_a = 0, "natural_step"_a = 0.1,
           "learning_rate"_a = 0.02, "weights"_a = nb::none(), "aux"_a = nb::none(),
           "classes"_a = nb::none(), "separate_kernels"_a = nb::none(), "scale"_a = "auto",
-          "jitter"_a = 0.0, "seed"_a = 0, "input_names"_a = nb::none(),
+          "pca"_a = 0, "jitter"_a = 0.0, "seed"_a = 0, "input_names"_a = nb::none(),
           "output_name"_a = nb::none())
       .def(
           "fit",

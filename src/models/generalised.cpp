@@ -60,6 +60,7 @@ Generalised::Generalised(ConstRows X, ConstVector y, GeneralisedOptions options)
             data.scaled.Y.col(0),
             std::move(data.aux)};
   input_scaling_ = std::move(data.scaled.inputs);
+  pca_ = std::move(data.pca);
   output_scaling_ = std::move(data.scaled.outputs);
   log_jacobian_ = data.scaled.log_jacobian;
   warnings_ = std::move(data.scaled.warnings);
@@ -195,6 +196,7 @@ GeneralisedFit Generalised::fit() {
                      summary.value,
                      parameters_.log_prior(values)};
   out.classes = options_.classes;
+  out.pca = pca_;
   out.rows = rows();
   summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   out.summary = std::move(summary);

@@ -53,10 +53,18 @@ void suit_noise(const Likelihood& likelihood, double y_variance, Parameters& par
 
 void LatentOptions::check(Inference method) const {
   likelihood.require(method);
+  if (pca < 0)
+    throw InputError(
+        fmt::format("pca is {}; it is a number of principal components, or 0 for none", pca));
   if (!classes.empty() && static_cast<Index>(classes.size()) != likelihood.classes())
     throw InputError(fmt::format("{} names of classes were given, {} has {}", classes.size(),
                                  likelihood.print(), likelihood.classes()));
   training.check();
+}
+
+RowMatrix model_inputs(const Scaling& scaling, const std::optional<Pca>& pca, ConstRows X) {
+  RowMatrix scaled = scaling.apply(X);
+  return pca ? pca->transform(scaled) : scaled;
 }
 
 GeneralisedData generalised_data(ConstRows X, ConstVector y, const LatentOptions& options) {
@@ -81,6 +89,10 @@ GeneralisedData generalised_data(ConstRows X, ConstVector y, const LatentOptions
   out.scaled = scaled_data(X(rows, Eigen::all), RowMatrix(observed), noise ? out.aux : Vector(),
                            options.scale_inputs,
                            l.node().real_targets() ? options.scale_outputs : ScaleMode::none);
+  if (options.pca > 0) {
+    out.pca = Pca::fit(out.scaled.X, options.pca);
+    out.scaled.X = out.pca->transform(out.scaled.X);
+  }
   if (noise) out.aux = out.scaled.point_noise;
   if (out.weights.size())
     out.scaled.log_jacobian = out.weights.sum() * std::log(out.scaled.outputs.scale(0));
@@ -93,6 +105,8 @@ GeneralisedData generalised_data(FileRows& rows, const LatentOptions& options, I
         "a fit of rows in a file needs one output column and an input column at least");
   if (options.aux.size() || options.weights.size())
     throw Unsupported("rows in a file have neither weights nor a column beside y yet");
+  if (options.pca > 0)
+    throw Unsupported("principal components of rows in a file are not offered; transform the file");
   const Likelihood& l = options.likelihood;
   const bool real = l.node().real_targets();
   GeneralisedData out;

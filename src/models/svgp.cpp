@@ -62,6 +62,7 @@ void Svgp::take(GeneralisedData data) {
   aux_ = std::move(data.aux);
   weights_ = std::move(data.weights);
   input_scaling_ = std::move(data.scaled.inputs);
+  pca_ = std::move(data.pca);
   output_scaling_ = std::move(data.scaled.outputs);
   log_jacobian_ = data.scaled.log_jacobian;
   warnings_ = std::move(data.scaled.warnings);
@@ -81,15 +82,15 @@ void Svgp::begin() {
     throw InputError(fmt::format(
         "{} inducing inputs are more than the {} observed rows; ask for no more than those", M,
         X_.rows()));
-  if (options_.Z.size() && options_.Z.cols() != X_.cols())
-    throw InputError(
-        fmt::format("the inducing inputs have {} columns, X has {}", options_.Z.cols(), X_.cols()));
+  if (options_.Z.size() && options_.Z.cols() != input_scaling_.cols())
+    throw InputError(fmt::format("the inducing inputs have {} columns, X has {}", options_.Z.cols(),
+                                 input_scaling_.cols()));
   if (options_.covariance.block > (options_.Z.size() ? options_.Z.rows() : M))
     throw InputError(
         fmt::format("{} of the covariance for {} inducing inputs", options_.covariance.print(), M));
   parameters_ = latent_parameters(options_, *rows_, Y_.col(0), aux_);
   if (options_.Z.size())
-    set_features(input_scaling_.apply(options_.Z));
+    set_features(model_inputs(input_scaling_, pca_, options_.Z));
   else
     choose_Z(M);
 }

@@ -164,6 +164,41 @@ TEST(Generalised, LargeCountsStartNearTheirLevel) {
   EXPECT_LT(((p.mean - y).array() / y.array()).abs().maxCoeff(), 0.1);
 }
 
+// Principal components of the scaled inputs are what another model sees that is given them.
+TEST(Generalised, PcaIsTheModelOfTheComponents) {
+  const auto data = testing::small_data(40, 5, 1, 8);
+  RowMatrix X = data.X;
+  X.col(3) = 100.0 * X.col(3).array() + X.col(0).array() + 7.0;
+  const Vector y = (data.Y.col(0).array() > 0.0).cast<double>();
+  const Scaling scaling = fit_scaling(X, ScaleMode::columns).scaling;
+  const Pca pca = Pca::fit(scaling.apply(X), 2);
+  const RowMatrix components = pca.transform(scaling.apply(X)), X_new = X.topRows(7);
+  LatentOptions whole, seen;
+  whole.pca = 2;
+  seen.scale_inputs = ScaleMode::none;
+  whole.training.max_iterations = seen.training.max_iterations = 5;
+  const auto same = [&](const GeneralisedFit& a, const GeneralisedFit& b) {
+    EXPECT_EQ(a.value, b.value);
+    EXPECT_EQ(a.predict(X_new).probabilities, b.predict(components.topRows(7)).probabilities);
+    EXPECT_EQ(a.inputs(), 5);
+    EXPECT_EQ(a.posterior.dims(), 2);
+    EXPECT_LT((a.model_inputs(a.data_inputs(components)) - components).cwiseAbs().maxCoeff(),
+              1e-12);
+    EXPECT_NE(refusal([&] { a.predict(components); }).find("2 columns"), std::string::npos);
+  };
+  same(Generalised(X, y, {whole}).fit(), Generalised(components, y, {seen}).fit());
+  SvgpOptions sparse{whole}, sparse_seen{seen};
+  sparse.Z = X.topRows(6);
+  sparse_seen.Z = components.topRows(6);
+  same(Svgp(X, y, sparse).fit(), Svgp(components, y, sparse_seen).fit());
+  sparse.Z = components.topRows(6);
+  EXPECT_NE(refusal([&] { Svgp(X, y, sparse); }).find("2 columns, X has 5"), std::string::npos);
+  whole.pca = 6;
+  EXPECT_NE(refusal([&] { Generalised(X, y, {whole}); }).find("6 components"), std::string::npos);
+  whole.pca = -1;
+  EXPECT_NE(refusal([&] { Generalised(X, y, {whole}); }).find("pca is -1"), std::string::npos);
+}
+
 // With inducing inputs or without, the parameters start alike, and rows without a target have no
 // say in it.
 TEST(Generalised, StartsAreThoseOfSvgp) {

@@ -68,6 +68,7 @@ class Generalised {
   GeneralisedOptions options_;
   MultiLatentModel model_;  // the data as the model sees them
   Scaling input_scaling_, output_scaling_;
+  std::optional<Pca> pca_;
   double log_jacobian_ = 0.0;
   std::vector<std::string> warnings_;
   Parameters parameters_;

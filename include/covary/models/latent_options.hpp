@@ -24,6 +24,8 @@ struct LatentOptions {
   std::vector<std::string> classes = {};  // names of labels 0, 1, …, for the fit to keep
   ScaleMode scale_inputs = ScaleMode::columns;
   ScaleMode scale_outputs = ScaleMode::columns;  // only where targets are any real number
+  // The model sees so many principal components of the scaled inputs; 0: the inputs themselves.
+  Index pca = 0;
   std::uint64_t seed = 0;
   LbfgsOptions training = {};  // max_iterations = 0 only evaluates
 

@@ -136,6 +136,7 @@ class Svgp {
   RowMatrix X_, Y_;  // as the model sees them: the observed rows, or a sample of those in a file
   Vector aux_, weights_;
   Scaling input_scaling_, output_scaling_;
+  std::optional<Pca> pca_;
   double log_jacobian_ = 0.0;
   std::vector<std::string> warnings_;
   std::shared_ptr<const RowSource> rows_;
