@@ -13,12 +13,16 @@
 namespace covary::experiments {
 namespace {
 
-// An evidence to 1e-7 of itself is far finer than any score can tell.
-LbfgsOptions training(Index iterations) {
-  LbfgsOptions o;
-  o.max_iterations = iterations;
-  o.gradient_tolerance = 1e-5;
-  o.function_tolerance = 1e-7;
+LatentOptions shared_options(const ClassifierSetup& setup) {
+  LatentOptions o;
+  o.kernel = setup.kernel;
+  o.likelihood = setup.likelihood;
+  o.scale_inputs = ScaleMode::none;
+  o.seed = setup.seed;
+  o.training.max_iterations = setup.iterations;
+  // An evidence to 1e-7 of itself is far finer than any score can tell.
+  o.training.gradient_tolerance = 1e-5;
+  o.training.function_tolerance = 1e-7;
   return o;
 }
 
@@ -53,28 +57,18 @@ Classifier train_logistic(const Classes& data) {
 }
 
 Classifier train_latent(Inference method, const Classes& data, const ClassifierSetup& setup) {
-  GeneralisedOptions o;
-  o.kernel = setup.kernel;
-  o.likelihood = setup.likelihood;
+  GeneralisedOptions o{shared_options(setup)};
   o.method = method;
-  o.scale_inputs = ScaleMode::none;
   o.starts = 1;
-  o.seed = setup.seed;
-  o.training = training(setup.iterations);
   Classifier out{method == Inference::laplace ? "Laplace" : method == Inference::ep ? "EP" : "VI"};
   out.gp = timed(out.seconds, [&] { return Generalised(data.X, data.y, o).fit(); });
   return out;
 }
 
 Classifier train_sparse(ConstRows Z, const Classes& data, const ClassifierSetup& setup) {
-  SvgpOptions o;
-  o.kernel = setup.kernel;
-  o.likelihood = setup.likelihood;
+  SvgpOptions o{shared_options(setup)};
   o.Z = Z;
-  o.scale_inputs = ScaleMode::none;
   o.batch = data.size();
-  o.seed = setup.seed;
-  o.training = training(setup.iterations);
   Classifier out{"SVGP"};
   out.gp = timed(out.seconds, [&] { return Svgp(data.X, data.y, o).fit(); });
   return out;

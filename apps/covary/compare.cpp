@@ -197,6 +197,7 @@ Outcome run_compare(const CompareArguments& all_arguments, const Common& common)
     if (models.empty()) models = {"auto"};
     return compare_generalised(a, sparse, kernels, models, d, folds, common);
   }
+  check_regression_arguments(a);
   if (models.empty()) models = {"exact"};
   std::vector<Candidate> all;
   for (const auto& model : models) {

@@ -102,7 +102,7 @@ json describe_json(const SavedGeneralised& model) {
               {"mean", fit.posterior.mean().print()},
               {"likelihood", fit.likelihood.print()},
               {"n", fit.rows},
-              {"d", fit.posterior.dims()},
+              {"d", fit.inputs()},
               {"outputs", json::array({fit.output_name})},
               {"inputs", fit.input_names},
               {"classes", fit.classes},
@@ -112,15 +112,24 @@ json describe_json(const SavedGeneralised& model) {
               {"scaling",
                {{"inputs", scaling_json(fit.input_scaling)},
                 {"outputs", scaling_json(fit.output_scaling)}}}});
+  if (fit.pca)
+    out["pca"] = {{"components", fit.pca->size()}, {"explained", finite(fit.pca->explained())}};
   return out;
+}
+
+std::string components_in_words(const GeneralisedFit& fit) {
+  if (!fit.pca) return "";
+  return fmt::format(", {} principal components with {:.3g} % of the variance", fit.pca->size(),
+                     100.0 * fit.pca->explained().sum());
 }
 
 std::string describe_text(const SavedGeneralised& model) {
   const GeneralisedFit& fit = model.fit;
   const FunctionPosterior& p = fit.posterior;
   std::string out = fmt::format(
-      "{} model of {} on {} inputs, {} rows, likelihood {}{}, kernel {}, mean {}\n{}\n\n{}\n",
-      fit.model, fit.output_name, p.dims(), fit.rows, fit.likelihood.print(),
+      "{} model of {} on {} inputs{}, {} rows, likelihood {}{}, kernel {}, mean {}\n{}\n\n{}\n",
+      fit.model, fit.output_name, fit.inputs(), components_in_words(fit), fit.rows,
+      fit.likelihood.print(),
       fit.classes.empty() ? "" : fmt::format(" ({})", fmt::join(fit.classes, ", ")),
       p.kernel().print(), p.mean().print(), fit.summary.brief(), without_Z(fit.parameters).table());
   for (const auto& [name, value] : fit.diagnostics)

@@ -12,5 +12,7 @@ json describe_json(const SavedGeneralised& model);
 std::string describe_text(const SavedGeneralised& model);
 json describe_json(const SavedLatent& model);
 std::string describe_text(const SavedLatent& model);
+// ", 5 principal components with 93.1 % of the variance", or nothing.
+std::string components_in_words(const GeneralisedFit& fit);
 
 }  // namespace covary::cli

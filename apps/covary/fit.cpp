@@ -243,8 +243,7 @@ Outcome run_fit(const FitArguments& a, const Common& common) {
                                                           : read_training(t, common);
   if (!d.likelihood && is_generalised_model(a.sparse.model)) d.likelihood = Likelihood("gaussian");
   if (d.likelihood) return run_generalised(a, d, common);
-  if (d.weights.size())
-    throw Unsupported("--weights is for --model svgp; known noise variances go by --noise");
+  check_regression_arguments(t);
   const auto folds = t.folds.empty() ? std::vector<Split>() : make_folds(t, d);
   const auto approximation =
       approximation_of(a.sparse, d.file ? std::numeric_limits<Index>::max() : d.count());

@@ -13,43 +13,33 @@ namespace {
 
 constexpr Index most_rows = 2000;
 
-GeneralisedOptions options_of(const TrainingArguments& t, const TrainingData& d,
-                              const std::string& kernel, const GeneralisedMethod& method) {
+LatentOptions latent_options(const TrainingArguments& t, const TrainingData& d,
+                             const std::string& kernel, const TrainingHooks& hooks) {
   const RegressionOptions shared = regression_options(t, d, kernel);
-  GeneralisedOptions o;
+  LatentOptions o;
   o.kernel = shared.kernel;
   o.likelihood = *d.likelihood;
-  o.method = method.method;
-  o.power = method.power;
   o.mean = shared.mean;
   o.separate_kernels = d.likelihood->classes() == 0;
+  o.aux = d.likelihood->aux() == Aux::noise ? d.noise : d.aux;
+  o.weights = d.weights;
+  o.classes = d.labels.names;
   o.scale_inputs = shared.scale_inputs;
   o.scale_outputs = shared.scale_outputs;
-  o.starts = shared.starts;
+  o.pca = t.pca;
   o.seed = shared.seed;
   o.training = shared.training;
-  o.classes = d.labels.names;
+  o.training.stop = hooks.stop;
   return o;
 }
 
-SvgpOptions svgp_options(const GeneralisedOptions& shared, const TrainingArguments& t,
-                         const SparseArguments& a, const TrainingData& d) {
-  SvgpOptions o;
-  o.kernel = shared.kernel;
-  o.likelihood = shared.likelihood;
-  o.mean = shared.mean;
+SvgpOptions svgp_options(LatentOptions shared, const TrainingArguments& t, const SparseArguments& a,
+                         const TrainingData& d) {
+  SvgpOptions o{std::move(shared)};
   if (const Index M = inducing_of(a)) o.inducing = M;
   o.selection = parse_selection(a.selection);
   if (!a.inducing_file.empty()) o.Z = d.inputs.apply(read_table(a.inducing_file));
-  o.separate_kernels = shared.separate_kernels;
-  o.aux = d.aux;
-  o.weights = d.weights;
-  o.classes = shared.classes;
-  o.scale_inputs = shared.scale_inputs;
-  o.scale_outputs = shared.scale_outputs;
   o.jitter = t.jitter;
-  o.seed = shared.seed;
-  o.training = shared.training;
   o.batch = a.batch;
   o.epochs = a.epochs;
   return o;
@@ -98,27 +88,29 @@ GeneralisedFit fit_generalised(const TrainingArguments& t, const SparseArguments
                                const TrainingData& d, const std::string& kernel,
                                const TrainingHooks& hooks) {
   const GeneralisedMethod method = method_of(a.model, *d.likelihood, d.X.rows());
-  GeneralisedOptions options = options_of(t, d, kernel, method);
-  options.training.stop = hooks.stop;
-  const Vector y = d.Y.col(0), aux = d.likelihood->aux() == Aux::noise ? d.noise : d.aux;
-  if (method.method == Inference::svgp) {
-    SvgpOptions svgp = svgp_options(options, t, a, d);
-    svgp.aux = aux;
-    svgp.tell = hooks.tell;
-    if (hooks.after_iteration)
-      svgp.after_iteration = [&](const SvgpState& s) {
-        if (s.restarts.run) hooks.after_iteration({s.restarts, s.jitter});
-      };
-    Svgp model(d.X, y, svgp);
+  LatentOptions shared = latent_options(t, d, kernel, hooks);
+  const Vector y = d.Y.col(0);
+  const auto trained = [&](auto model) {
     if (hooks.settings) hooks.settings(model.parameters());
     return model.fit();
+  };
+  if (method.method == Inference::svgp) {
+    SvgpOptions options = svgp_options(std::move(shared), t, a, d);
+    options.tell = hooks.tell;
+    if (hooks.after_iteration)
+      options.after_iteration = [&](const SvgpState& s) {
+        if (s.restarts.run) hooks.after_iteration({s.restarts, s.jitter});
+      };
+    return trained(Svgp(d.X, y, std::move(options)));
   }
   if (d.weights.size())
     throw Unsupported("--weights is for --model svgp; the others take every row alike");
+  GeneralisedOptions options{std::move(shared)};
+  options.method = method.method;
+  options.power = method.power;
+  options.starts = t.restarts;
   options.after_iteration = hooks.after_iteration;
-  Generalised model(d.X, y, options, aux);
-  if (hooks.settings) hooks.settings(model.parameters());
-  return model.fit();
+  return trained(Generalised(d.X, y, std::move(options)));
 }
 
 json generalised_scores(const GeneralisedFit& fit, ConstRows X, ConstVector y, ConstVector aux,

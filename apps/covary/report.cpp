@@ -12,6 +12,7 @@
 #include "covary/report/classification_report.hpp"
 #include "covary/report/latent_report.hpp"
 #include "covary/storage/model_file.hpp"
+#include "describe.hpp"
 
 namespace covary::cli {
 namespace {
@@ -35,7 +36,7 @@ Outcome written(const ReportArguments& a, const std::string& page, const json& h
 RowMatrix inducing_inputs(const GeneralisedFit& fit) {
   if (!fit.posterior.is_sparse()) return {};
   const InducingPart& p = fit.posterior.inducing().parts().parts.front();
-  return fit.input_scaling.undo(
+  return fit.data_inputs(
       Eigen::Map<const RowMatrix>(p.z.data(), p.features->size(), p.features->dims()));
 }
 
@@ -56,8 +57,9 @@ Outcome report(const SavedGeneralised& m, const ReportArguments& a) {
       Labels{fit.classes}.encode(table, select_columns(table, {fit.output_name}).front());
   ClassificationReport r;
   r.title = a.title.empty() ? "Report on " + file_name(a.model) : a.title;
-  r.lead = fmt::format("{} of {} by {}, kernel {}, {} rows", fit.likelihood.print(),
-                       fit.output_name, fit.model, fit.posterior.kernel().print(), fit.rows);
+  r.lead =
+      fmt::format("{} of {} by {}, kernel {}, {} rows{}", fit.likelihood.print(), fit.output_name,
+                  fit.model, fit.posterior.kernel().print(), fit.rows, components_in_words(fit));
   r.classes = fit.classes;
   r.input_names = fit.input_names;
   r.summary = {{fit.summary.objective, fmt::format("{:.4f}", fit.value)},

@@ -36,6 +36,10 @@ void add_training_options(CLI::App& sub, TrainingArguments& a) {
       ->check(CLI::IsMember({"auto", "columns", "global", "none"}))
       ->capture_default_str();
   sub.add_flag("--no-scale", a.no_scale, "Same as --scale none");
+  sub.add_option("--pca", a.pca,
+                 "The model sees so many principal components of the scaled inputs; for --model "
+                 "laplace, ep, vgp and svgp")
+      ->check(CLI::PositiveNumber);
   sub.add_option("--jitter", a.jitter, "Added to the covariance's diagonal, absolute")
       ->capture_default_str();
   sub.add_option("--max-iter", a.max_iter, "Iterations of each start; 0 only evaluates")
@@ -51,6 +55,14 @@ void add_training_options(CLI::App& sub, TrainingArguments& a) {
       ->check(CLI::IsMember({"auto", "yes", "no"}))
       ->capture_default_str();
   sub.add_flag("--verbose", a.verbose, "A line on standard error for every iteration");
+}
+
+void check_regression_arguments(const TrainingArguments& a) {
+  if (!a.weights.empty())
+    throw Unsupported("--weights is for --model svgp; known noise variances go by --noise");
+  if (a.pca > 0)
+    throw Unsupported(
+        "--pca is for --model laplace, ep, vgp and svgp; of Gaussian noise say --model svgp");
 }
 
 TrainingData TrainingData::rows(const std::vector<Index>& numbers) const {

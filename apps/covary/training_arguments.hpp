@@ -16,12 +16,14 @@ struct TrainingArguments {
   std::vector<std::string> target, inputs, set, fix, prior, bounds, tie;
   bool no_scale = false, verbose = false;
   double jitter = 0.0, max_seconds = 0.0;
-  Index max_iter = 1000, restarts = 0;
+  Index max_iter = 1000, restarts = 0, pca = 0;
   std::uint64_t seed = 0;
 };
 void add_training_options(CLI::App& sub, TrainingArguments& a);
 // Throws unless --likelihood is an expression, auto, or one whose classes are counted in the data.
 void check_likelihood(const std::string& expression);
+// Throws for what only the models of other likelihoods take.
+void check_regression_arguments(const TrainingArguments& a);
 
 // Which columns of the training table play which part.
 struct Roles {

@@ -108,6 +108,8 @@ class GPClassifier(_Classifier):
         probabilities are then made to sum to one.
     scale : {"columns", "global", "none", "auto"}, default "columns"
         How inputs are scaled before the model sees them.
+    pca : int, default 0
+        The model sees so many principal components of the scaled inputs; 0 is the inputs themselves.
     restarts : int, default 1
         Starts of the optimiser in all; 0 is three up to 300 rows, else one.
     max_iter : int, default 100
@@ -146,8 +148,8 @@ class GPClassifier(_Classifier):
 
     def __init__(self, kernel: Union[str, Kernel] = "se(ard)", likelihood: str = "auto", method: str = "laplace",
                  power: float = 1.0, mean: Union[str, Mean] = "zero", multi_class: str = "joint",
-                 scale: str = "columns", restarts: int = 1, max_iter: int = 100, random_state: Any = None,
-                 verbose: bool = False):
+                 scale: str = "columns", pca: int = 0, restarts: int = 1, max_iter: int = 100,
+                 random_state: Any = None, verbose: bool = False):
         self.kernel = kernel
         self.likelihood = likelihood
         self.method = method
@@ -155,6 +157,7 @@ class GPClassifier(_Classifier):
         self.mean = mean
         self.multi_class = multi_class
         self.scale = scale
+        self.pca = pca
         self.restarts = restarts
         self.max_iter = max_iter
         self.random_state = random_state
@@ -166,7 +169,7 @@ class GPClassifier(_Classifier):
                              "multi_class='one_vs_rest'")
         model = Generalised(X, labels.astype(np.float64), kernel=self.kernel, likelihood=likelihood,
                             method=self.method, power=self.power, mean=self.mean, classes=classes,
-                            scale=self.scale, **columns)
+                            scale=self.scale, pca=self.pca, **columns)
         return model.fit(seed=seed, restarts=self.restarts, max_iter=self.max_iter, progress=bool(self.verbose))
 
     def _keep_values(self):
@@ -202,6 +205,8 @@ class SparseGPClassifier(_Classifier):
         probabilities are then made to sum to one.
     scale : {"columns", "global", "none", "auto"}, default "columns"
         How inputs are scaled before the model sees them.
+    pca : int, default 0
+        The model sees so many principal components of the scaled inputs; 0 is the inputs themselves.
     max_iter : int, default 100
         Iterations when all rows are used; 0 keeps the data-scaled start.
     random_state : int, RandomState instance or None, default None
@@ -239,7 +244,8 @@ class SparseGPClassifier(_Classifier):
     def __init__(self, kernel: Union[str, Kernel] = "se(ard)", likelihood: str = "auto",
                  mean: Union[str, Mean] = "zero", inducing: Any = 100, selection: str = "greedy_variance",
                  covariance: str = "full", batch: int = 0, epochs: int = 0, multi_class: str = "joint",
-                 scale: str = "columns", max_iter: int = 100, random_state: Any = None, verbose: bool = False):
+                 scale: str = "columns", pca: int = 0, max_iter: int = 100, random_state: Any = None,
+                 verbose: bool = False):
         self.kernel = kernel
         self.likelihood = likelihood
         self.mean = mean
@@ -250,6 +256,7 @@ class SparseGPClassifier(_Classifier):
         self.epochs = epochs
         self.multi_class = multi_class
         self.scale = scale
+        self.pca = pca
         self.max_iter = max_iter
         self.random_state = random_state
         self.verbose = verbose
@@ -261,7 +268,7 @@ class SparseGPClassifier(_Classifier):
         batch = self.batch if self.batch < len(X) else 0
         model = Svgp(X, labels.astype(np.float64), kernel=self.kernel, likelihood=likelihood, mean=self.mean,
                      inducing=inducing, selection=self.selection, covariance=self.covariance, batch=batch,
-                     epochs=self.epochs, classes=classes, scale=self.scale, seed=seed, **columns)
+                     epochs=self.epochs, classes=classes, scale=self.scale, pca=self.pca, seed=seed, **columns)
         return model.fit(max_iter=self.max_iter, progress=bool(self.verbose))
 
     def _keep_values(self):

@@ -9,9 +9,8 @@
 #include "bindings.hpp"
 #include "covary/error.hpp"
 #include "covary/storage/model_file.hpp"
-#include "expressions.hpp"
+#include "latent_options.hpp"
 #include "parameters.hpp"
-#include "targets.hpp"
 #include "watch.hpp"
 
 namespace covary::python {
@@ -19,8 +18,7 @@ namespace {
 
 using namespace nb::literals;
 
-// A model with its data in their own units, so that fit() may set the options of training. The
-// noise of the data is the column beside y.
+// A model with its data in their own units, so that fit() may set the options of training.
 struct GeneralisedModel {
   TrainingData data;
   GeneralisedOptions options;
@@ -28,7 +26,7 @@ struct GeneralisedModel {
 };
 
 Generalised make(const TrainingData& data, const GeneralisedOptions& options) {
-  return {data.X, Vector(data.Y.col(0)), options, data.noise};
+  return {data.X, Vector(data.Y.col(0)), options};
 }
 
 Inference to_method(const std::string& name) {
@@ -66,26 +64,17 @@ SavedGeneralised run_fit(GeneralisedModel& m, const FitArguments& a) {
 
 nb::tuple get_state(const GeneralisedModel& m) {
   const GeneralisedOptions& o = m.options;
-  const auto number = [](auto e) { return static_cast<int>(e); };
-  return nb::make_tuple(get_state(m.data), o.kernel, o.mean, o.likelihood.print(), o.classes,
-                        number(o.method), o.power, o.separate_kernels, number(o.scale_inputs),
-                        number(o.scale_outputs), m.model.parameters());
+  return nb::make_tuple(get_state(m.data), python::get_state(static_cast<const LatentOptions&>(o)),
+                        static_cast<int>(o.method), o.power, m.model.parameters());
 }
 
 GeneralisedModel from_state(const nb::tuple& t) {
-  GeneralisedOptions o;
-  o.kernel = nb::cast<Kernel>(t[1]);
-  o.mean = nb::cast<Mean>(t[2]);
-  o.likelihood = nb::cast<std::string>(t[3]);
-  o.classes = nb::cast<std::vector<std::string>>(t[4]);
-  o.method = static_cast<Inference>(nb::cast<int>(t[5]));
-  o.power = nb::cast<double>(t[6]);
-  o.separate_kernels = nb::cast<bool>(t[7]);
-  o.scale_inputs = static_cast<ScaleMode>(nb::cast<int>(t[8]));
-  o.scale_outputs = static_cast<ScaleMode>(nb::cast<int>(t[9]));
+  GeneralisedOptions o{latent_options_from(nb::cast<nb::tuple>(t[1]))};
+  o.method = static_cast<Inference>(nb::cast<int>(t[2]));
+  o.power = nb::cast<double>(t[3]);
   TrainingData data = training_data_from(nb::cast<nb::tuple>(t[0]));
   Generalised model = make(data, o);
-  model.parameters() = nb::cast<Parameters>(t[10]);
+  model.parameters() = nb::cast<Parameters>(t[4]);
   return {std::move(data), std::move(o), std::move(model)};
 }
 
@@ -99,7 +88,8 @@ where missing. Both may be pandas. N rows cost O(N³) an evaluation; ``Svgp`` is
 column beside y: exposure, trials or known noise variances. For likelihoods of classes y holds
 labels, text or whole numbers; where ``classes`` names them in order, numbers in y are positions there.
 Of several latent functions each has a kernel of its own with ``separate_kernels``; None is so unless
-they are classes. ``scale`` is "auto", "columns", "global" or "none".
+they are classes. ``scale`` is "auto", "columns", "global" or "none". With ``pca`` the model sees so many
+principal components of the scaled inputs; 0 is the inputs themselves.
 
 >>> import numpy as np, covary as cv
 >>> X = np.linspace(0, 5, 60).reshape(-1, 1)
@@ -129,28 +119,23 @@ void bind_generalised(nb::module_& m) {
           [](GeneralisedModel* self, const ArrayLike& X, const ArrayLike& y,
              const KernelLike& kernel, const std::string& likelihood, const std::string& method,
              double power, const MeanLike& mean, const ArrayLike& aux, const Names& classes,
-             std::optional<bool> separate_kernels, const std::string& scale,
+             std::optional<bool> separate_kernels, const std::string& scale, Index pca,
              const Names& input_names, const std::optional<std::string>& output_name) {
             Targets targets = to_targets(y, likelihood, classes);
-            TrainingData data =
-                to_training_data(X, targets.y, aux, input_names, name_of_target(output_name, y));
-            GeneralisedOptions options;
-            options.kernel = to_kernel(kernel);
-            options.likelihood = targets.likelihood;
+            TrainingData data = to_training_data(X, targets.y, nb::none(), input_names,
+                                                 name_of_target(output_name, y));
+            GeneralisedOptions options{
+                to_latent_options({kernel, mean, aux, nb::none(), separate_kernels, scale, pca},
+                                  std::move(targets), data)};
             options.method = to_method(method);
             options.power = power;
-            options.mean = to_mean(mean);
-            options.separate_kernels = separate_kernels.value_or(targets.likelihood.classes() == 0);
-            options.scale_inputs = to_scale_mode(scale, data.X);
-            options.scale_outputs = to_scale_mode(scale, data.Y);
-            options.classes = std::move(targets.classes);
             Generalised model = make(data, options);
             new (self) GeneralisedModel{std::move(data), std::move(options), std::move(model)};
           },
           "X"_a, "y"_a, "kernel"_a = "se(ard)", "likelihood"_a = "bernoulli",
           "method"_a = "laplace", "power"_a = 1.0, "mean"_a = "zero", "aux"_a = nb::none(),
           "classes"_a = nb::none(), "separate_kernels"_a = nb::none(), "scale"_a = "auto",
-          "input_names"_a = nb::none(), "output_name"_a = nb::none())
+          "pca"_a = 0, "input_names"_a = nb::none(), "output_name"_a = nb::none())
       .def(
           "fit",
           [](GeneralisedModel& self, std::uint64_t seed, Index restarts, Index max_iter,

@@ -122,15 +122,22 @@ NumpyArray inducing_inputs(const SavedGeneralised& m) {
         "fit.parameters['latent.0.features.Z'], …, in the units the model saw");
   const Parameter& p = m.fit.parameters.at("features.Z");
   const Eigen::Map<const RowMatrix> Z(p.value.data(), p.rows, p.cols);
-  return to_numpy(m.fit.input_scaling.undo(Z));
+  return to_numpy(m.fit.data_inputs(Z));
+}
+
+nb::object principal_components(const SavedGeneralised& m) {
+  if (!m.fit.pca) return nb::none();
+  const Pca& pca = *m.fit.pca;
+  return nb::make_tuple(to_numpy(Vector(pca.mean)), to_numpy(RowMatrix(pca.components)),
+                        to_numpy(pca.explained()));
 }
 
 std::string describe(const SavedGeneralised& m) {
   const GeneralisedFit& fit = m.fit;
   const FunctionPosterior& p = fit.posterior;
   return fmt::format("{} model of {} on {} input{}, {} rows, likelihood {}{}, kernel {}, mean {}",
-                     fit.model, fit.output_name, p.dims(), p.dims() == 1 ? "" : "s", fit.rows,
-                     fit.likelihood.print(),
+                     fit.model, fit.output_name, fit.inputs(), fit.inputs() == 1 ? "" : "s",
+                     fit.rows, fit.likelihood.print(),
                      fit.classes.empty() ? "" : fmt::format(" ({})", fmt::join(fit.classes, ", ")),
                      p.kernel().print(), p.mean().print());
 }
@@ -259,6 +266,9 @@ void bind_generalised_fit(nb::module_& m) {
           "output_scaling",
           [](const SavedGeneralised& s) { return scaling_to_python(s.fit.output_scaling); },
           "Shift and scale of y: 0 and 1 unless it is a real number in any unit.")
+      .def_prop_ro("pca", principal_components,
+                   "(mean, components, share of the variance) where the model sees principal "
+                   "components of the scaled inputs: D, D×Q and Q. Else None.")
       .def_prop_ro("Z", inducing_inputs, nb::rv_policy::move,
                    "The inducing inputs of a sparse model, in the units of the data: M×D.")
       .def("__repr__",

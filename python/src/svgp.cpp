@@ -9,10 +9,9 @@
 #include "bindings.hpp"
 #include "covary/error.hpp"
 #include "covary/storage/model_file.hpp"
-#include "expressions.hpp"
 #include "inducing.hpp"
+#include "latent_options.hpp"
 #include "parameters.hpp"
-#include "targets.hpp"
 #include "watch.hpp"
 
 namespace covary::python {
@@ -22,7 +21,7 @@ using namespace nb::literals;
 
 // A model with its data in their own units, so that fit() may set the options of training.
 struct SvgpModel {
-  TrainingData data;  // without the column beside y, which the options have
+  TrainingData data;
   SvgpOptions options;
   Svgp svgp;
 };
@@ -72,45 +71,32 @@ SavedGeneralised run_fit(SvgpModel& m, const FitArguments& a) {
 
 nb::tuple get_state(const SvgpModel& m) {
   const SvgpOptions& o = m.options;
-  const auto number = [](auto e) { return static_cast<int>(e); };
-  const LearningRate& rate = o.learning_rate;
-  return nb::make_tuple(
-      get_state(m.data), o.kernel, o.mean, o.likelihood.print(), o.classes, o.inducing,
-      number(o.selection), to_numpy(RowMatrix(o.Z)), o.covariance.print(), o.separate_kernels,
-      to_numpy(Vector(o.aux)), to_numpy(Vector(o.weights)), number(o.scale_inputs),
-      number(o.scale_outputs), o.jitter, o.seed, o.batch, o.steps, o.epochs, o.natural_step,
-      rate.rate, print(rate.schedule), o.final_sweeps, m.svgp.inducing(), m.svgp.parameters());
+  return nb::make_tuple(get_state(m.data), python::get_state(static_cast<const LatentOptions&>(o)),
+                        o.inducing, static_cast<int>(o.selection), to_numpy(RowMatrix(o.Z)),
+                        o.covariance.print(), o.jitter, o.batch, o.steps, o.epochs, o.natural_step,
+                        o.learning_rate.rate, print(o.learning_rate.schedule), o.final_sweeps,
+                        m.svgp.inducing(), m.svgp.parameters());
 }
 
 SvgpModel from_state(const nb::tuple& t) {
-  SvgpOptions o;
-  o.kernel = nb::cast<Kernel>(t[1]);
-  o.mean = nb::cast<Mean>(t[2]);
-  o.likelihood = nb::cast<std::string>(t[3]);
-  o.classes = nb::cast<std::vector<std::string>>(t[4]);
-  o.inducing = nb::cast<std::optional<Index>>(t[5]);
-  o.selection = static_cast<Selection>(nb::cast<int>(t[6]));
-  o.Z = to_inputs(t[7]).get();
-  o.covariance = nb::cast<std::string>(t[8]);
-  o.separate_kernels = nb::cast<bool>(t[9]);
-  o.aux = to_vector(t[10], "aux");
-  o.weights = to_vector(t[11], "weights");
-  o.scale_inputs = static_cast<ScaleMode>(nb::cast<int>(t[12]));
-  o.scale_outputs = static_cast<ScaleMode>(nb::cast<int>(t[13]));
-  o.jitter = nb::cast<double>(t[14]);
-  o.seed = nb::cast<std::uint64_t>(t[15]);
-  o.batch = nb::cast<Index>(t[16]);
-  o.steps = nb::cast<Index>(t[17]);
-  o.epochs = nb::cast<Index>(t[18]);
-  o.natural_step = nb::cast<double>(t[19]);
-  o.learning_rate.rate = nb::cast<double>(t[20]);
-  o.learning_rate.schedule = parse_schedule(nb::cast<std::string>(t[21]));
-  o.final_sweeps = nb::cast<Index>(t[22]);
+  SvgpOptions o{latent_options_from(nb::cast<nb::tuple>(t[1]))};
+  o.inducing = nb::cast<std::optional<Index>>(t[2]);
+  o.selection = static_cast<Selection>(nb::cast<int>(t[3]));
+  o.Z = to_inputs(t[4]).get();
+  o.covariance = nb::cast<std::string>(t[5]);
+  o.jitter = nb::cast<double>(t[6]);
+  o.batch = nb::cast<Index>(t[7]);
+  o.steps = nb::cast<Index>(t[8]);
+  o.epochs = nb::cast<Index>(t[9]);
+  o.natural_step = nb::cast<double>(t[10]);
+  o.learning_rate.rate = nb::cast<double>(t[11]);
+  o.learning_rate.schedule = parse_schedule(nb::cast<std::string>(t[12]));
+  o.final_sweeps = nb::cast<Index>(t[13]);
   TrainingData data = training_data_from(nb::cast<nb::tuple>(t[0]));
   SvgpOptions quick = o;
-  quick.Z = data.X.topRows(1).replicate(nb::cast<Index>(t[23]), 1);
+  quick.Z = data.X.topRows(1).replicate(nb::cast<Index>(t[14]), 1);
   Svgp svgp = make(data, quick);
-  svgp.parameters() = nb::cast<Parameters>(t[24]);
+  svgp.parameters() = nb::cast<Parameters>(t[15]);
   return {std::move(data), std::move(o), std::move(svgp)};
 }
 
@@ -122,8 +108,8 @@ constexpr const char* model_doc =
     R"doc(Sparse variational inference for any likelihood, to be trained.
 
 y_n ~ p(y | f(x_n)) with f a Gaussian process that is seen through M inducing variables: classes, counts,
-outliers on any number of rows. X, y, ``likelihood``, ``aux``, ``classes``, ``separate_kernels`` and
-``scale`` are as of ``Generalised``; ``weights`` multiply the terms of the rows.
+outliers on any number of rows. X, y, ``likelihood``, ``aux``, ``classes``, ``separate_kernels``,
+``scale`` and ``pca`` are as of ``Generalised``; ``weights`` multiply the terms of the rows.
 
 ``inducing`` is how many inducing inputs (None: 100, or all rows when they are fewer) or themselves, in
 the units of the data; ``selection`` how they are chosen, as of ``SparseRegression``. ``covariance`` of
@@ -152,24 +138,6 @@ With minibatches the callback sees every step of Adam, with the mean of the boun
 first q moves alone, and it is not called.
 )doc";
 
-SvgpModel make_model(const ArrayLike& X, const ArrayLike& y, const Names& input_names,
-                     const std::optional<std::string>& output_name, const ArrayLike& inducing,
-                     const std::string& scale, std::optional<bool> separate_kernels,
-                     Targets targets, SvgpOptions options) {
-  TrainingData data =
-      to_training_data(X, targets.y, nb::none(), input_names, name_of_target(output_name, y));
-  options.likelihood = targets.likelihood;
-  options.classes = std::move(targets.classes);
-  options.separate_kernels = separate_kernels.value_or(targets.likelihood.classes() == 0);
-  Inducing asked = to_inducing(inducing, data, "100 inducing inputs, or all rows if fewer");
-  options.inducing = asked.number;
-  options.Z = std::move(asked.Z);
-  options.scale_inputs = to_scale_mode(scale, data.X);
-  options.scale_outputs = to_scale_mode(scale, data.Y);
-  Svgp svgp = unlocked([&] { return make(data, options); });
-  return {std::move(data), std::move(options), std::move(svgp)};
-}
-
 }  // namespace
 
 void bind_svgp(nb::module_& m) {
@@ -181,11 +149,18 @@ void bind_svgp(nb::module_& m) {
              const std::string& selection, const std::string& covariance, Index batch, Index epochs,
              Index steps, double natural_step, double learning_rate, const ArrayLike& weights,
              const ArrayLike& aux, const Names& classes, std::optional<bool> separate_kernels,
-             const std::string& scale, double jitter, std::uint64_t seed, const Names& input_names,
-             const std::optional<std::string>& output_name) {
-            SvgpOptions o;
-            o.kernel = to_kernel(kernel);
-            o.mean = to_mean(mean);
+             const std::string& scale, Index pca, double jitter, std::uint64_t seed,
+             const Names& input_names, const std::optional<std::string>& output_name) {
+            Targets targets = to_targets(y, likelihood, classes);
+            TrainingData data = to_training_data(X, targets.y, nb::none(), input_names,
+                                                 name_of_target(output_name, y));
+            SvgpOptions o{
+                to_latent_options({kernel, mean, aux, weights, separate_kernels, scale, pca},
+                                  std::move(targets), data)};
+            Inducing asked =
+                to_inducing(inducing, data, "100 inducing inputs, or all rows if fewer");
+            o.inducing = asked.number;
+            o.Z = std::move(asked.Z);
             o.selection = parse_selection(selection);
             o.covariance = covariance;
             o.batch = batch;
@@ -193,20 +168,17 @@ void bind_svgp(nb::module_& m) {
             o.steps = steps;
             o.natural_step = natural_step;
             o.learning_rate.rate = learning_rate;
-            o.weights = to_vector(weights, "weights");
-            o.aux = to_vector(aux, "aux");
             o.jitter = jitter;
             o.seed = seed;
-            new (self) SvgpModel(make_model(X, y, input_names, output_name, inducing, scale,
-                                            separate_kernels, to_targets(y, likelihood, classes),
-                                            std::move(o)));
+            Svgp svgp = unlocked([&] { return make(data, o); });
+            new (self) SvgpModel{std::move(data), std::move(o), std::move(svgp)};
           },
           "X"_a, "y"_a, "kernel"_a = "se(ard)", "likelihood"_a = "bernoulli", "mean"_a = "zero",
           "inducing"_a = nb::none(), "selection"_a = "greedy_variance", "covariance"_a = "full",
           "batch"_a = 0, "epochs"_a = 0, "steps"_a = 0, "natural_step"_a = 0.1,
           "learning_rate"_a = 0.02, "weights"_a = nb::none(), "aux"_a = nb::none(),
           "classes"_a = nb::none(), "separate_kernels"_a = nb::none(), "scale"_a = "auto",
-          "jitter"_a = 0.0, "seed"_a = 0, "input_names"_a = nb::none(),
+          "pca"_a = 0, "jitter"_a = 0.0, "seed"_a = 0, "input_names"_a = nb::none(),
           "output_name"_a = nb::none())
       .def(
           "fit",

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from conftest import wave
 from sklearn.base import clone
+from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -85,6 +86,24 @@ def test_held_out_scores():
     sparse = cv.SparseGPClassifier(inducing=40, random_state=0).fit(X, y)
     assert sparse.elbo_value_ == sparse.fit_.value
     assert full.log_marginal_likelihood_value_ == full.fit_.value == pytest.approx(sparse.elbo_value_, abs=0.5)
+
+
+def test_principal_components_are_those_of_scikit_learn(estimator, tmp_path):
+    X, y = bands(classes=("up", "down"))
+    X = np.column_stack([X, X @ [[1.0], [2.0]], 50 * X[:, :1] ** 2])
+    inside = clone(estimator).set_params(pca=2).fit(X, y)
+    outside = make_pipeline(StandardScaler(), PCA(2), clone(estimator).set_params(scale="none")).fit(X, y)
+    np.testing.assert_allclose(inside.predict_proba(X), outside.predict_proba(X), rtol=1e-6, atol=1e-8)
+    mean, components, share = inside.fit_.pca
+    np.testing.assert_allclose(share, outside[1].explained_variance_ratio_, rtol=1e-9)
+    np.testing.assert_allclose(np.abs(components.T), np.abs(outside[1].components_), atol=1e-9)
+    np.testing.assert_allclose(mean, 0, atol=1e-9)
+    assert inside.n_features_in_ == len(inside.fit_.input_names) == 4 and estimator.fit(X, y).fit_.pca is None
+    inside.fit_.save(tmp_path / "m.cov")
+    np.testing.assert_array_equal(cv.load(tmp_path / "m.cov").predict_proba(X), inside.predict_proba(X))
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(inside)).predict_proba(X), inside.predict_proba(X))
+    with pytest.raises(ValueError, match="5 components were asked for"):
+        clone(inside).set_params(pca=5).fit(X, y)
 
 
 def test_scikit_learn_tools(estimator):

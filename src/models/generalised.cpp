@@ -38,31 +38,21 @@ void GeneralisedOptions::check() const {
     throw InputError(
         fmt::format("a model without inducing inputs is fitted by laplace, ep or vgp, not by {}",
                     name_of(method)));
-  likelihood.require(method);
+  LatentOptions::check(method);
   if (!(power > 0.0 && power <= 1.0))
     throw InputError(fmt::format("the power of EP must lie in (0, 1], got {}", power));
   if (starts < 0) throw InputError(fmt::format("starts must not be negative, got {}", starts));
-  if (!classes.empty() && static_cast<Index>(classes.size()) != likelihood.classes())
-    throw InputError(fmt::format("{} names of classes were given, {} has {}", classes.size(),
-                                 likelihood.print(), likelihood.classes()));
-  training.check();
 }
 
-Generalised::Generalised(ConstRows X, ConstVector y, GeneralisedOptions options, ConstVector aux)
+Generalised::Generalised(ConstRows X, ConstVector y, GeneralisedOptions options)
     : options_(std::move(options)) {
   options_.check();
-  GeneralisedData data = generalised_data(X, y, aux, options_.likelihood, options_.scale_inputs,
-                                          options_.scale_outputs);
-  const LatentStart start = latent_start(data, options_.likelihood, options_.mean);
-  const Index L = options_.likelihood.latents(), parts = options_.separate_kernels ? L : 1;
-  for (Index l = 0; l < parts; ++l) {
-    const Parameters kernel = options_.kernel.parameters(
-        start.scale, parts == 1 ? "kernel" : fmt::format("latent.{}.kernel", l));
-    for (const Parameter& p : kernel.all()) parameters_.add(p);
-  }
-  const Parameters own = options_.likelihood.parameters();
-  for (const Parameter& p : own.all()) parameters_.add(p);
-  options_.mean.declare(parameters_, X.cols(), Vector::Constant(L, start.intercept));
+  if (options_.weights.size())
+    throw Unsupported("weights of the rows are for svgp; the others take every row alike");
+  GeneralisedData data = generalised_data(X, y, options_);
+  parameters_ = latent_parameters(options_, MemoryRows(data.scaled.X, data.scaled.Y, Vector()),
+                                  data.scaled.Y.col(0), data.aux);
+  const Index parts = options_.separate_kernels ? options_.likelihood.latents() : 1;
   model_ = {std::vector<Kernel>(static_cast<std::size_t>(parts), options_.kernel),
             options_.likelihood,
             options_.mean,
@@ -70,6 +60,7 @@ Generalised::Generalised(ConstRows X, ConstVector y, GeneralisedOptions options,
             data.scaled.Y.col(0),
             std::move(data.aux)};
   input_scaling_ = std::move(data.scaled.inputs);
+  pca_ = std::move(data.pca);
   output_scaling_ = std::move(data.scaled.outputs);
   log_jacobian_ = data.scaled.log_jacobian;
   warnings_ = std::move(data.scaled.warnings);
@@ -205,7 +196,8 @@ GeneralisedFit Generalised::fit() {
                      summary.value,
                      parameters_.log_prior(values)};
   out.classes = options_.classes;
-  out.rows = (model_.y.array() == model_.y.array()).count();
+  out.pca = pca_;
+  out.rows = rows();
   summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   out.summary = std::move(summary);
   return out;

@@ -6,11 +6,14 @@
 #include <cmath>
 
 #include "covary/error.hpp"
+#include "covary/statistics/sweep.hpp"
 #include "models/row_summaries.hpp"
 #include "models/starts.hpp"
 
 namespace covary {
+namespace {
 
+// Labels that are all of one class leave a classifier nothing to say.
 void check_classes(const Likelihood& likelihood, ConstVector y) {
   if (likelihood.classes() == 0) return;
   double low = INFINITY, high = -INFINITY;
@@ -23,31 +26,122 @@ void check_classes(const Likelihood& likelihood, ConstVector y) {
                     low));
 }
 
-GeneralisedData generalised_data(ConstRows X, ConstVector y, ConstVector aux,
-                                 const Likelihood& likelihood, ScaleMode input_mode,
-                                 ScaleMode output_mode) {
-  likelihood.check(y, aux);
-  check_classes(likelihood, y);
-  const bool real = likelihood.node().real_targets();
-  const bool noise = likelihood.aux() == Aux::noise;
+void check_column(const Vector& column, Index rows, const char* name) {
+  if (column.size() && column.size() != rows)
+    throw InputError(fmt::format("{} has {} entries for {} rows", name, column.size(), rows));
+}
+
+void check_weights(const Vector& weights) {
+  for (Index i = 0; i < weights.size(); ++i)
+    if (!(weights(i) >= 0.0) || !std::isfinite(weights(i)))
+      throw InputError(fmt::format(
+          "the weight of row {} is {}; weights are finite and not negative", i, weights(i)));
+  if (weights.size() && !(weights.maxCoeff() > 0.0))
+    throw InputError("all weights are zero; a fit needs a row with a positive one");
+}
+
+// A noise that was given no start: most of what varies is signal.
+void suit_noise(const Likelihood& likelihood, double y_variance, Parameters& parameters) {
+  if (!likelihood.node().real_targets() || likelihood.print().find('(') != std::string::npos)
+    return;
+  for (const auto& [path, start] : {std::pair{"likelihood.variance", 0.1 * y_variance},
+                                    {"likelihood.scale", 0.3 * std::sqrt(y_variance)}})
+    if (parameters.contains(path)) parameters.set(path, start);
+}
+
+}  // namespace
+
+void LatentOptions::check(Inference method) const {
+  likelihood.require(method);
+  if (pca < 0)
+    throw InputError(
+        fmt::format("pca is {}; it is a number of principal components, or 0 for none", pca));
+  if (!classes.empty() && static_cast<Index>(classes.size()) != likelihood.classes())
+    throw InputError(fmt::format("{} names of classes were given, {} has {}", classes.size(),
+                                 likelihood.print(), likelihood.classes()));
+  training.check();
+}
+
+RowMatrix model_inputs(const Scaling& scaling, const std::optional<Pca>& pca, ConstRows X) {
+  RowMatrix scaled = scaling.apply(X);
+  return pca ? pca->transform(scaled) : scaled;
+}
+
+GeneralisedData generalised_data(ConstRows X, ConstVector y, const LatentOptions& options) {
+  const Likelihood& l = options.likelihood;
+  const bool noise = l.aux() == Aux::noise;
+  check_regression_data(X, RowMatrix(y), noise ? options.aux : Vector());
+  check_column(options.aux, X.rows(), "the column beside y");
+  check_column(options.weights, X.rows(), "the column of weights");
+  check_weights(options.weights);
+  l.check(y, options.aux);
+  std::vector<Index> rows;
+  for (Index i = 0; i < y.size(); ++i)
+    if (!std::isnan(y(i)) && (options.weights.size() == 0 || options.weights(i) > 0.0))
+      rows.push_back(i);
+  if (rows.empty()) throw InputError("no row with a positive weight has a target");
+  const Vector observed = y(rows);
+  check_classes(l, observed);
+
   GeneralisedData out;
-  out.scaled = scaled_data(X, RowMatrix(y), noise ? Vector(aux) : Vector(), input_mode,
-                           real ? output_mode : ScaleMode::none);
-  out.aux = noise ? out.scaled.point_noise : Vector(aux);
+  if (options.aux.size()) out.aux = options.aux(rows);
+  if (options.weights.size()) out.weights = options.weights(rows);
+  out.scaled = scaled_data(X(rows, Eigen::all), RowMatrix(observed), noise ? out.aux : Vector(),
+                           options.scale_inputs,
+                           l.node().real_targets() ? options.scale_outputs : ScaleMode::none);
+  if (options.pca > 0) {
+    out.pca = Pca::fit(out.scaled.X, options.pca);
+    out.scaled.X = out.pca->transform(out.scaled.X);
+  }
+  if (noise) out.aux = out.scaled.point_noise;
+  if (out.weights.size())
+    out.scaled.log_jacobian = out.weights.sum() * std::log(out.scaled.outputs.scale(0));
   return out;
 }
 
-LatentStart latent_start(const GeneralisedData& data, const Likelihood& likelihood,
-                         const Mean& mean) {
-  const MemoryRows rows(data.scaled.X, data.scaled.Y, Vector());
-  LatentStart out{data_scale(rows), 0.0};
-  if (likelihood.node().real_targets()) {
-    out.intercept = column_means(rows)(0);
-    return out;
-  }
-  out.intercept = typical_latent(likelihood, data.scaled.Y.col(0), data.aux);
+GeneralisedData generalised_data(FileRows& rows, const LatentOptions& options, Index sample) {
+  if (rows.dims() == 0 || rows.outputs() != 1)
+    throw InputError(
+        "a fit of rows in a file needs one output column and an input column at least");
+  if (options.aux.size() || options.weights.size())
+    throw Unsupported("rows in a file have neither weights nor a column beside y yet");
+  if (options.pca > 0)
+    throw Unsupported("principal components of rows in a file are not offered; transform the file");
+  const Likelihood& l = options.likelihood;
+  const bool real = l.node().real_targets();
+  GeneralisedData out;
+  out.scaled = scaled_data(rows, options.scale_inputs,
+                           real ? options.scale_outputs : ScaleMode::none, sample, options.seed);
+  check_classes(l, out.scaled.Y.col(0));
+  if (!real)
+    Sweep(rows, 4096).for_each_block([&](const DataBlock& block) {
+      l.check(Eigen::Map<const Vector>(block.y, block.x.n));
+    });
+  return out;
+}
+
+Parameters latent_parameters(const LatentOptions& options, const RowSource& rows, ConstVector y,
+                             ConstVector aux) {
+  const Likelihood& l = options.likelihood;
+  const bool real = l.node().real_targets();
+  DataScale scale = data_scale(rows);
+  // The first latent function is the one in the units of y.
+  Vector intercepts = Vector::Zero(l.latents());
+  intercepts(0) = real ? column_means(rows)(0) : typical_latent(l, y, aux);
   // A mean of zero leaves it to the function to get there.
-  out.scale.y_variance = 1.0 + (mean.is_zero() ? out.intercept * out.intercept : 0.0);
+  if (!real)
+    scale.y_variance = 1.0 + (options.mean.is_zero() ? intercepts(0) * intercepts(0) : 0.0);
+  Parameters out;
+  const Index parts = options.separate_kernels ? l.latents() : 1;
+  for (Index i = 0; i < parts; ++i) {
+    const Parameters kernel = options.kernel.parameters(
+        scale, parts == 1 ? "kernel" : fmt::format("latent.{}.kernel", i));
+    for (const Parameter& p : kernel.all()) out.add(p);
+  }
+  const Parameters likelihood = l.parameters();
+  for (const Parameter& p : likelihood.all()) out.add(p);
+  suit_noise(l, scale.y_variance, out);
+  options.mean.declare(out, rows.dims(), intercepts);
   return out;
 }
 

@@ -1,32 +1,34 @@
 #pragma once
 
-#include "covary/kernels/kernel.hpp"
-#include "covary/kernels/mean.hpp"
-#include "covary/likelihoods/likelihood.hpp"
+#include <optional>
+
+#include "covary/data/pca.hpp"
+#include "covary/models/latent_options.hpp"
+#include "covary/parameters/parameters.hpp"
+#include "covary/statistics/rows.hpp"
 #include "models/checks.hpp"
 
 namespace covary {
 
-// Throws InputError for labels that are all of one class: a classifier would have nothing to say.
-void check_classes(const Likelihood& likelihood, ConstVector y);
-
-// The data of a model of any likelihood as it sees them, and the way back. Y has one column; aux is
-// the column beside it, or empty.
+// The data of a model of any likelihood as it sees them, and the way back. X is scaled and, where
+// asked for, its principal components. Y has one column; aux and weights are the columns beside it,
+// or empty.
 struct GeneralisedData {
   ScaledData scaled;
-  Vector aux;
+  std::optional<Pca> pca = {};
+  Vector aux, weights;
 };
-// Checks data and targets and scales them; outputs only where the likelihood takes any unit.
-GeneralisedData generalised_data(ConstRows X, ConstVector y, ConstVector aux,
-                                 const Likelihood& likelihood, ScaleMode input_mode,
-                                 ScaleMode output_mode);
+RowMatrix model_inputs(const Scaling& scaling, const std::optional<Pca>& pca, ConstRows X);
+// Checks data and targets, leaves out the rows that say nothing (no target, or a weight of zero)
+// and scales the others; outputs only where the likelihood takes any unit.
+GeneralisedData generalised_data(ConstRows X, ConstVector y, const LatentOptions& options);
+// The same of rows in a file, which come scaled from then on; X and Y are a sample of them.
+GeneralisedData generalised_data(FileRows& rows, const LatentOptions& options, Index sample);
 
-// How far the functions have to reach, and where they lie, for the starts of parameters.
-struct LatentStart {
-  DataScale scale;
-  double intercept = 0.0;
-};
-LatentStart latent_start(const GeneralisedData& data, const Likelihood& likelihood,
-                         const Mean& mean);
+// kernel.… (latent.0.kernel.… of separate kernels), likelihood.… and mean.weights, at starts that
+// suit the rows: how far the functions have to reach, where they lie, and how much of the targets
+// is noise. `y` and `aux` are of all rows or a sample of them.
+Parameters latent_parameters(const LatentOptions& options, const RowSource& rows, ConstVector y,
+                             ConstVector aux);
 
 }  // namespace covary

@@ -6,6 +6,7 @@
 
 #include "covary/error.hpp"
 #include "covary/likelihoods/likelihoods.hpp"
+#include "models/generalised_data.hpp"
 
 namespace covary {
 namespace {
@@ -24,10 +25,9 @@ void check_aux(ConstVector aux, Index rows) {
 }
 
 void check_inputs(const GeneralisedFit& fit, ConstRows X) {
-  const FunctionPosterior& posterior = fit.posterior;
-  if (X.cols() != posterior.dims())
+  if (X.cols() != fit.inputs())
     throw InputError(fmt::format("the inputs have {} columns; the model was trained on {}",
-                                 X.cols(), posterior.dims()));
+                                 X.cols(), fit.inputs()));
   if (!X.allFinite())
     throw InputError("the inputs have values that are not finite; drop those rows");
 }
@@ -38,7 +38,7 @@ GeneralisedPrediction predict_classes(const GeneralisedFit& fit, ConstRows X) {
   GeneralisedPrediction out;
   if (fit.posterior.is_joint()) {
     check_inputs(fit, X);
-    const JointMarginals f = fit.posterior.joint().predict(fit.input_scaling.apply(X));
+    const JointMarginals f = fit.posterior.joint().predict(fit.model_inputs(X));
     out.probabilities = softmax_probabilities(f.mean, f.covariance);
     out.f = f.each();
     return out;
@@ -52,9 +52,17 @@ GeneralisedPrediction predict_classes(const GeneralisedFit& fit, ConstRows X) {
 
 }  // namespace
 
+RowMatrix GeneralisedFit::model_inputs(ConstRows X) const {
+  return covary::model_inputs(input_scaling, pca, X);
+}
+
+RowMatrix GeneralisedFit::data_inputs(ConstRows X) const {
+  return input_scaling.undo(pca ? pca->inverse(X) : RowMatrix(X));
+}
+
 FunctionMarginals GeneralisedFit::predict_f(ConstRows X) const {
   check_inputs(*this, X);
-  return posterior.predict(input_scaling.apply(X));
+  return posterior.predict(model_inputs(X));
 }
 
 GeneralisedPrediction GeneralisedFit::predict(ConstRows X, ConstVector aux) const {

@@ -8,7 +8,6 @@
 
 #include "covary/error.hpp"
 #include "models/generalised_data.hpp"
-#include "models/row_summaries.hpp"
 
 namespace covary {
 namespace {
@@ -19,23 +18,10 @@ void require(bool holds, const char* option, double value, const char* rule) {
   if (!holds) throw InputError(fmt::format("{} is {}; it must be {}", option, value, rule));
 }
 
-void check_column(const Vector& column, Index rows, const char* name) {
-  if (column.size() && column.size() != rows)
-    throw InputError(fmt::format("{} has {} entries for {} rows", name, column.size(), rows));
-}
-
-// Starts of a likelihood that was given none, for targets of unit variance: most of it is signal.
-void suit_scaled_targets(const Likelihood& l, Parameters& parameters) {
-  if (!l.node().real_targets() || l.print().find('(') != std::string::npos) return;
-  for (const auto& [path, start] :
-       {std::pair{"likelihood.variance", 0.1}, {"likelihood.scale", 0.3}})
-    if (parameters.contains(path)) parameters.set(path, start);
-}
-
 }  // namespace
 
 void SvgpOptions::check() const {
-  likelihood.require(Inference::svgp);
+  LatentOptions::check(Inference::svgp);
   if (inducing) require(*inducing >= 1, "inducing", static_cast<double>(*inducing), "at least 1");
   require(jitter >= 0.0 && std::isfinite(jitter), "jitter", jitter, "finite and not negative");
   require(batch >= 0, "batch", static_cast<double>(batch), "0 (automatic) or positive");
@@ -52,77 +38,34 @@ void SvgpOptions::check() const {
   LearningRate rate = learning_rate;
   if (rate.every == 0) rate.every = 1;
   rate.check();
-  if (!classes.empty() && static_cast<Index>(classes.size()) != likelihood.classes())
-    throw InputError(fmt::format("{} names of classes for {}, which has {}", classes.size(),
-                                 likelihood.print(), likelihood.classes()));
-  training.check();
 }
 
 Svgp::Svgp(ConstRows X, ConstVector y, SvgpOptions options) : options_(std::move(options)) {
   options_.check();
-  check_regression_data(X, RowMatrix(y), Vector());
-  const Likelihood& l = options_.likelihood;
-  check_column(options_.aux, X.rows(), "the column beside y");
-  check_column(options_.weights, X.rows(), "the column of weights");
-  for (Index i = 0; i < options_.weights.size(); ++i)
-    if (!(options_.weights(i) >= 0.0) || !std::isfinite(options_.weights(i)))
-      throw InputError(
-          fmt::format("the weight of row {} is {}; weights are finite and not negative", i,
-                      options_.weights(i)));
-  if (options_.weights.size() && !(options_.weights.maxCoeff() > 0.0))
-    throw InputError("all weights are zero; a fit needs a row with a positive one");
-  l.check(y, options_.aux);
-  check_classes(l, y);
-
-  std::vector<Index> observed;
-  for (Index i = 0; i < y.size(); ++i)
-    if (!std::isnan(y(i))) observed.push_back(i);
-  const bool real = l.node().real_targets();
-  ScaledData data =
-      scaled_data(X(observed, Eigen::all), RowMatrix(y(observed)), Vector(), options_.scale_inputs,
-                  real ? options_.scale_outputs : ScaleMode::none);
-  if (!real) std::erase_if(data.warnings, [](const auto& w) { return w.starts_with("outputs"); });
-  X_ = std::move(data.X);
-  Y_ = std::move(data.Y);
-  input_scaling_ = std::move(data.inputs);
-  output_scaling_ = std::move(data.outputs);
-  warnings_ = std::move(data.warnings);
-  if (options_.aux.size()) aux_ = options_.aux(observed);
-  if (l.aux() == Aux::noise) aux_ /= std::pow(output_scaling_.scale(0), 2);
-  if (options_.weights.size()) weights_ = options_.weights(observed);
-  const double count = weights_.size() ? weights_.sum() : static_cast<double>(Y_.rows());
-  log_jacobian_ = count * std::log(output_scaling_.scale(0));
+  take(generalised_data(X, y, options_));
   rows_ = std::make_shared<MemoryRows>(X_, Y_, aux_, weights_);
   begin();
 }
 
 Svgp::Svgp(std::shared_ptr<FileRows> rows, SvgpOptions options) : options_(std::move(options)) {
   options_.check();
-  if (!rows || rows->dims() == 0 || rows->outputs() != 1)
-    throw InputError(
-        "a fit of rows in a file needs one output column and an input column at least");
-  if (options_.aux.size() || options_.weights.size())
-    throw Unsupported("rows in a file have neither weights nor a column beside y yet");
-  const Likelihood& l = options_.likelihood;
-  const bool real = l.node().real_targets();
-  ScaledData data =
-      scaled_data(*rows, options_.scale_inputs, real ? options_.scale_outputs : ScaleMode::none,
-                  options_.sample, options_.seed);
-  Vector sample = data.Y.col(0);
-  check_classes(l, sample);
-  if (!real)
-    Sweep(*rows, 4096).for_each_block([&](const DataBlock& block) {
-      l.check(Eigen::Map<const Vector>(block.y, block.x.n));
-    });
-  X_ = std::move(data.X);
-  Y_ = std::move(data.Y);
-  input_scaling_ = std::move(data.inputs);
-  output_scaling_ = std::move(data.outputs);
-  log_jacobian_ = data.log_jacobian;
-  warnings_ = std::move(data.warnings);
+  if (!rows) throw InputError("a fit of rows in a file was given no file");
+  take(generalised_data(*rows, options_, options_.sample));
   rows_ = std::move(rows);
   in_memory_ = false;
   begin();
+}
+
+void Svgp::take(GeneralisedData data) {
+  X_ = std::move(data.scaled.X);
+  Y_ = std::move(data.scaled.Y);
+  aux_ = std::move(data.aux);
+  weights_ = std::move(data.weights);
+  input_scaling_ = std::move(data.scaled.inputs);
+  pca_ = std::move(data.pca);
+  output_scaling_ = std::move(data.scaled.outputs);
+  log_jacobian_ = data.scaled.log_jacobian;
+  warnings_ = std::move(data.scaled.warnings);
 }
 
 // The size of batches, parameters scaled to the data, and the first inducing inputs.
@@ -139,15 +82,15 @@ void Svgp::begin() {
     throw InputError(fmt::format(
         "{} inducing inputs are more than the {} observed rows; ask for no more than those", M,
         X_.rows()));
-  if (options_.Z.size() && options_.Z.cols() != X_.cols())
-    throw InputError(
-        fmt::format("the inducing inputs have {} columns, X has {}", options_.Z.cols(), X_.cols()));
+  if (options_.Z.size() && options_.Z.cols() != input_scaling_.cols())
+    throw InputError(fmt::format("the inducing inputs have {} columns, X has {}", options_.Z.cols(),
+                                 input_scaling_.cols()));
   if (options_.covariance.block > (options_.Z.size() ? options_.Z.rows() : M))
     throw InputError(
         fmt::format("{} of the covariance for {} inducing inputs", options_.covariance.print(), M));
-  declare_parameters();
+  parameters_ = latent_parameters(options_, *rows_, Y_.col(0), aux_);
   if (options_.Z.size())
-    set_features(input_scaling_.apply(options_.Z));
+    set_features(model_inputs(input_scaling_, pca_, options_.Z));
   else
     choose_Z(M);
 }
@@ -155,24 +98,6 @@ void Svgp::begin() {
 std::string Svgp::path_of(Index part, const std::string& rest) const {
   return options_.separate_kernels && latents() > 1 ? fmt::format("latent.{}.{}", part, rest)
                                                     : rest;
-}
-
-void Svgp::declare_parameters() {
-  const Index parts = options_.separate_kernels ? latents() : 1;
-  DataScale scale = data_scale(*rows_);
-  const bool real = options_.likelihood.node().real_targets();
-  if (!real) scale.y_variance = 1.0;
-  for (Index i = 0; i < parts; ++i) {
-    const Parameters kernel = options_.kernel.parameters(scale, path_of(i, "kernel"));
-    for (const Parameter& p : kernel.all()) parameters_.add(p);
-  }
-  const Parameters likelihood = options_.likelihood.parameters();
-  for (const Parameter& p : likelihood.all()) parameters_.add(p);
-  suit_scaled_targets(options_.likelihood, parameters_);
-  // The first latent function is the one in the units of y.
-  Vector intercepts = Vector::Zero(latents());
-  if (real) intercepts(0) = column_means(*rows_)(0);
-  options_.mean.declare(parameters_, X_.cols(), intercepts);
 }
 
 void Svgp::say(const std::string& text) const {

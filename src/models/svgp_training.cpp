@@ -347,6 +347,7 @@ GeneralisedFit Svgp::fit() {
                      {},
                      {},
                      rows_->rows()};
+  out.pca = pca_;
   out.diagnostics = {{"inducing", static_cast<double>(inducing())},
                      {"batch", static_cast<double>(batch_)},
                      {"fit", best.at.fit - log_jacobian_},

@@ -137,6 +137,27 @@ Scaling get_scaling(const Container& c, const std::string& name, Index size) {
   return s;
 }
 
+void put_pca(Container& c, const Pca& pca) {
+  c.put_vector("pca.mean", pca.mean);
+  c.put_matrix("pca.components", pca.components);
+  c.put_vector("pca.variances", pca.variances);
+  c.put_vector("pca.total_variance", Vector::Constant(1, pca.total_variance));
+}
+
+Pca get_pca(const Container& c, Index components) {
+  Pca out{c.vector("pca.mean"),
+          {},
+          c.vector("pca.variances", components),
+          c.vector("pca.total_variance", 1)(0)};
+  out.components = c.matrix("pca.components", out.inputs(), components);
+  const bool sound = out.mean.allFinite() && out.components.allFinite() &&
+                     out.variances.allFinite() && std::isfinite(out.total_variance) &&
+                     out.variances.minCoeff() > 0.0 && out.total_variance > 0.0;
+  if (!sound)
+    throw FileError(fmt::format("{}: its principal components are no finite numbers", c.source));
+  return out;
+}
+
 json to_json(const Diagnostics& diagnostics) {
   json out = json::array();
   for (const auto& [name, value] : diagnostics) out.push_back({name, number(value)});

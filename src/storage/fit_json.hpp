@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "covary/data/inputs.hpp"
+#include "covary/data/pca.hpp"
 #include "covary/data/scaling.hpp"
 #include "covary/parameters/parameters.hpp"
 #include "covary/storage/container.hpp"
@@ -31,5 +32,7 @@ nlohmann::json to_json(const InputColumns& inputs);
 InputColumns columns_from(const nlohmann::json& j);
 void put_scaling(Container& c, const std::string& name, const Scaling& s);
 Scaling get_scaling(const Container& c, const std::string& name, Index size);
+void put_pca(Container& c, const Pca& pca);
+Pca get_pca(const Container& c, Index components);
 
 }  // namespace covary

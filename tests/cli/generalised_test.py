@@ -46,6 +46,25 @@ class Classes(CommandLine):
         cautious = self.json_of("evaluate", self.path("c.cov"), self.test, "--threshold", "0.9")
         self.assertLess(cautious["confusion"][0][1], scores["confusion"][0][1])
 
+    def test_principal_components_are_kept_in_the_model(self):
+        for model in ("laplace", "svgp"):
+            with self.subTest(model):
+                fit = self.fit("--model", model, "--pca", "2", "--max-iter", "20")
+                self.assertEqual((fit["d"], fit["pca"]["components"]), (2, 2))
+                self.assertAlmostEqual(sum(fit["pca"]["explained"]), 1.0)
+                self.assertEqual(self.json_of("show", self.path("c.cov"))["pca"], fit["pca"])
+                self.assertGreater(self.json_of("evaluate", self.path("c.cov"), self.test)["accuracy"],
+                                   self.attainable - 0.06)
+                self.json_of("report", self.path("c.cov"), "--data", self.test, "--out", self.path("p.html"))
+        self.assertIn("2 principal components with 100 % of the variance", self.read("p.html"))
+        self.assertIn("2 principal components with 100 % of the variance", covary("show", self.path("c.cov")).stdout)
+        self.assertEqual(len(self.fit("--pca", "1", "--max-iter", "5")["pca"]["explained"]), 1)
+        for verb in ("fit", "compare"):
+            self.refused(verb, self.train, "--target", "number", "--inputs", "a,b", "--pca", "1",
+                         says=["--pca is for --model laplace"])
+        self.refused("fit", self.train, "--target", "kind", "--inputs", "a,b", "--pca", "3",
+                     says=["3 components were asked for"])
+
     def test_every_method_fits_and_is_saved(self):
         values = {}
         for model in ("laplace", "ep", "ep(0.5)", "vgp", "svgp"):

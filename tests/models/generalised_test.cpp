@@ -6,6 +6,7 @@
 
 #include "covary/error.hpp"
 #include "covary/inference/variational.hpp"
+#include "covary/models/svgp.hpp"
 #include "inference/latent_case.hpp"
 #include "support/gradient_check.hpp"
 
@@ -66,7 +67,8 @@ TEST(Generalised, ObjectiveGradient) {
     o.method = method;
     o.mean = "constant";
     o.separate_kernels = std::string(likelihood) == "heteroscedastic";
-    Generalised model(c.model.X, c.model.y, o, c.model.aux);
+    o.aux = c.model.aux;
+    Generalised model(c.model.X, c.model.y, o);
     model.parameters().set_prior(
         o.separate_kernels ? "latent.1.kernel.variance" : "kernel.variance",
         Prior::parse("lognormal(0,1)"));
@@ -162,13 +164,87 @@ TEST(Generalised, LargeCountsStartNearTheirLevel) {
   EXPECT_LT(((p.mean - y).array() / y.array()).abs().maxCoeff(), 0.1);
 }
 
+// Principal components of the scaled inputs are what another model sees that is given them.
+TEST(Generalised, PcaIsTheModelOfTheComponents) {
+  const auto data = testing::small_data(40, 5, 1, 8);
+  RowMatrix X = data.X;
+  X.col(3) = 100.0 * X.col(3).array() + X.col(0).array() + 7.0;
+  const Vector y = (data.Y.col(0).array() > 0.0).cast<double>();
+  const Scaling scaling = fit_scaling(X, ScaleMode::columns).scaling;
+  const Pca pca = Pca::fit(scaling.apply(X), 2);
+  const RowMatrix components = pca.transform(scaling.apply(X)), X_new = X.topRows(7);
+  LatentOptions whole, seen;
+  whole.pca = 2;
+  seen.scale_inputs = ScaleMode::none;
+  whole.training.max_iterations = seen.training.max_iterations = 5;
+  const auto same = [&](const GeneralisedFit& a, const GeneralisedFit& b) {
+    EXPECT_EQ(a.value, b.value);
+    EXPECT_EQ(a.predict(X_new).probabilities, b.predict(components.topRows(7)).probabilities);
+    EXPECT_EQ(a.inputs(), 5);
+    EXPECT_EQ(a.posterior.dims(), 2);
+    EXPECT_LT((a.model_inputs(a.data_inputs(components)) - components).cwiseAbs().maxCoeff(),
+              1e-12);
+    EXPECT_NE(refusal([&] { a.predict(components); }).find("2 columns"), std::string::npos);
+  };
+  same(Generalised(X, y, {whole}).fit(), Generalised(components, y, {seen}).fit());
+  SvgpOptions sparse{whole}, sparse_seen{seen};
+  sparse.Z = X.topRows(6);
+  sparse_seen.Z = components.topRows(6);
+  same(Svgp(X, y, sparse).fit(), Svgp(components, y, sparse_seen).fit());
+  sparse.Z = components.topRows(6);
+  EXPECT_NE(refusal([&] { Svgp(X, y, sparse); }).find("2 columns, X has 5"), std::string::npos);
+  whole.pca = 6;
+  EXPECT_NE(refusal([&] { Generalised(X, y, {whole}); }).find("6 components"), std::string::npos);
+  whole.pca = -1;
+  EXPECT_NE(refusal([&] { Generalised(X, y, {whole}); }).find("pca is -1"), std::string::npos);
+}
+
+// With inducing inputs or without, the parameters start alike, and rows without a target have no
+// say in it.
+TEST(Generalised, StartsAreThoseOfSvgp) {
+  for (const char* likelihood :
+       {"gaussian", "student_t", "heteroscedastic", "poisson", "bernoulli"}) {
+    SCOPED_TRACE(likelihood);
+    const auto c = latent_case(likelihood, 5);
+    const Index N = c.model.X.rows();
+    LatentOptions o;
+    o.likelihood = likelihood;
+    o.mean = "constant";
+    o.separate_kernels = o.likelihood.latents() > 1;
+    o.aux = c.model.aux;
+    GeneralisedOptions full{o};
+    full.method = Inference::vi;
+    SvgpOptions sparse{o};
+    sparse.inducing = 4;
+    Vector y = c.model.y;
+    y(N - 1) = std::nan("");
+    const Generalised a(c.model.X, y, full);
+    const Svgp b(c.model.X, y, sparse);
+    EXPECT_EQ(a.rows(), b.rows());
+    Index shared = 0;
+    for (const Parameter& p : b.parameters().all())
+      if (!p.path.ends_with("features.Z")) {
+        EXPECT_EQ(a.parameters().at(p.path).value, p.value) << p.path;
+        ++shared;
+      }
+    EXPECT_EQ(shared, static_cast<Index>(a.parameters().all().size()));
+    if (o.likelihood.print() == "gaussian") {
+      EXPECT_NEAR(a.parameters().at("likelihood.variance").value(0), 0.1, 1e-12);
+    }
+    full.aux = o.aux.size() ? Vector(o.aux.head(N - 1)) : Vector();
+    const Generalised shorter(c.model.X.topRows(N - 1), y.head(N - 1), full);
+    EXPECT_EQ(shorter.value(), a.value());
+  }
+}
+
 TEST(Generalised, BadInputSaysWhatToDo) {
   const RowMatrix X = RowMatrix::Random(6, 1);
   const Vector ones = Vector::Ones(6);
   const auto fit = [&](const char* likelihood, const Vector& y, const Vector& aux = Vector()) {
     GeneralisedOptions o;
     o.likelihood = likelihood;
-    return refusal([&] { Generalised(X, y, o, aux); });
+    o.aux = aux;
+    return refusal([&] { Generalised(X, y, o); });
   };
   EXPECT_NE(fit("bernoulli", ones).find("every observed target is of class 1"), std::string::npos);
   EXPECT_NE(fit("bernoulli", 2.0 * ones).find("2"), std::string::npos);

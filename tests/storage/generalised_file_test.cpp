@@ -12,15 +12,17 @@
 namespace covary {
 namespace {
 
-SavedGeneralised saved(const char* likelihood, Inference method) {
+SavedGeneralised saved(const char* likelihood, Inference method, Index pca = 0) {
   const auto c = testing::latent_case(likelihood, 6);
   GeneralisedOptions o;
   o.likelihood = likelihood;
   o.method = method;
   o.mean = "linear";
+  o.pca = pca;
   o.training.max_iterations = 5;
   if (o.likelihood.classes() == 2) o.classes = {"no", "yes"};
-  SavedGeneralised out{Generalised(c.model.X, c.model.y, o, c.model.aux).fit(), {}};
+  o.aux = c.model.aux;
+  SavedGeneralised out{Generalised(c.model.X, c.model.y, o).fit(), {}};
   out.inputs.columns = {{"a", {}}, {"b", {}}};
   out.fit.input_names = {"a", "b"};
   out.fit.output_name = "y";
@@ -58,7 +60,7 @@ TEST(GeneralisedFile, RoundTripKeepsTheBits) {
        {saved("bernoulli(logit)", Inference::laplace), saved("student_t", Inference::vi),
         saved("ordinal(4)", Inference::ep), saved("binomial", Inference::laplace),
         saved("softmax(3)", Inference::laplace), saved("robust_max(3)", Inference::vi),
-        saved_inducing()}) {
+        saved("softmax(3)", Inference::laplace, 1), saved_inducing()}) {
     const AnyModel back = load_any_model_bytes(save_model_bytes(m));
     const GeneralisedFit& fit = std::get<SavedGeneralised>(back).fit;
     const GeneralisedPrediction p = m.fit.predict(X), q = fit.predict(X);
@@ -85,8 +87,9 @@ TEST(GeneralisedFile, RegressionReadersSayWhatItIs) {
 }
 
 TEST(GeneralisedFile, DamageBehindValidChecksumsIsRefused) {
-  for (const SavedGeneralised& m : {saved("bernoulli(logit)", Inference::laplace),
-                                    saved("softmax(3)", Inference::laplace), saved_inducing()}) {
+  for (const SavedGeneralised& m :
+       {saved("bernoulli(logit)", Inference::laplace), saved("softmax(3)", Inference::laplace),
+        saved("bernoulli(logit)", Inference::vi, 1), saved_inducing()}) {
     const Container good = parse_container(save_model_bytes(m));
     const auto refused = [&](const Container& bad, const std::string& what) {
       EXPECT_THROW(load_any_model_bytes(serialise_container(bad)), FileError) << what;
@@ -112,6 +115,10 @@ TEST(GeneralisedFile, DamageBehindValidChecksumsIsRefused) {
     other["likelihood"] = "softmax(5)";
     bad.metadata = other.dump();
     refused(bad, "softmax(5)");
+    other = j;
+    other["pca"] = 2;
+    bad.metadata = other.dump();
+    refused(bad, "two components");
   }
 }
 

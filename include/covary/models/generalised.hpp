@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -8,25 +7,17 @@
 
 #include "covary/inference/multi_latent.hpp"
 #include "covary/models/generalised_fit.hpp"
+#include "covary/models/latent_options.hpp"
 #include "covary/models/regression.hpp"
 
 namespace covary {
 
-struct GeneralisedOptions {
-  Kernel kernel = "se(ard)";
-  Likelihood likelihood = "bernoulli";
+struct GeneralisedOptions : LatentOptions {
   Inference method = Inference::laplace;  // or ep, vi
   double power = 1.0;                     // of power-EP
-  Mean mean = {};                         // zero
-  bool separate_kernels = false;          // with several latent functions: one for each
-  ScaleMode scale_inputs = ScaleMode::columns;
-  ScaleMode scale_outputs = ScaleMode::columns;  // where targets are real numbers in any unit
   // Starts of the optimiser; 0: three up to 300 rows, one beyond.
   Index starts = 0;
-  std::uint64_t seed = 0;
-  LbfgsOptions training = {};  // max_iterations = 0 only evaluates
   std::function<void(const TrainingState&)> after_iteration = nullptr;
-  std::vector<std::string> classes = {};  // names of the labels 0, 1, …, for the fit to keep
 
   void check() const;
 };
@@ -34,15 +25,14 @@ struct GeneralisedOptions {
 // y_n ~ p(y | f(x_n)) with f ~ GP(m, k) and any likelihood: classification, counts, heavy tails, ….
 // The posterior of f by Laplace, EP or the variational method, without inducing inputs.
 //
-//   Generalised model(X, y, {.likelihood = "bernoulli", .method = Inference::ep});
-//   GeneralisedFit fit = model.fit();
+//   GeneralisedOptions options;
+//   options.method = Inference::ep;
+//   GeneralisedFit fit = Generalised(X, y, options).fit();
 //   Matrix p = fit.predict(Xnew).probabilities;
 class Generalised {
  public:
-  // X: N×D, finite. y: N, NaN where missing. aux: the column beside y (exposure, trials, known
-  // noise variances), or empty for the likelihood's default.
-  Generalised(ConstRows X, ConstVector y, GeneralisedOptions options = {},
-              ConstVector aux = Vector());
+  // X: N×D, finite. y: N, NaN where missing: such rows are left out.
+  Generalised(ConstRows X, ConstVector y, GeneralisedOptions options = {});
 
   // kernel.…, likelihood.…, mean.weights; with separate kernels latent.0.kernel.…. In the units the
   // model sees.
@@ -78,6 +68,7 @@ class Generalised {
   GeneralisedOptions options_;
   MultiLatentModel model_;  // the data as the model sees them
   Scaling input_scaling_, output_scaling_;
+  std::optional<Pca> pca_;
   double log_jacobian_ = 0.0;
   std::vector<std::string> warnings_;
   Parameters parameters_;

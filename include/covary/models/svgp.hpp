@@ -9,10 +9,13 @@
 #include "covary/features/selection.hpp"
 #include "covary/inference/natural_gradient.hpp"
 #include "covary/models/generalised_fit.hpp"
+#include "covary/models/latent_options.hpp"
 #include "covary/training/adam.hpp"
 #include "covary/training/restarts.hpp"
 
 namespace covary {
+
+struct GeneralisedData;
 
 // Where training stands: after an iteration of L-BFGS, or after a step of minibatches, when `adam`
 // is there.
@@ -23,32 +26,21 @@ struct SvgpState {
   Jitter jitter = {};
 };
 
-struct SvgpOptions {
-  Kernel kernel = "se(ard)";
-  Likelihood likelihood = "gaussian";
-  Mean mean = {};  // zero
+struct SvgpOptions : LatentOptions {
   // Inducing inputs: how many (nothing: 100, or all rows when they are fewer), and how they are
   // chosen; or themselves, in the units of the data.
   std::optional<Index> inducing = {};
   Selection selection = Selection::greedy_variance;
   RowMatrix Z = {};
   CovarianceForm covariance = {};  // of q
-  // With several latent functions: a kernel and inducing inputs of its own for each.
-  bool separate_kernels = false;
-  // Beside y: exposure, trials or noise variances, and the weights of the rows; N, or empty.
-  Vector aux = {}, weights = {};
-  std::vector<std::string> classes = {};  // names of labels 0, 1, …
-  ScaleMode scale_inputs = ScaleMode::columns;
-  ScaleMode scale_outputs = ScaleMode::columns;  // only where targets are any real number
-  double jitter = 0.0;                           // absolute, in the units the model sees
-  std::uint64_t seed = 0;
+  double jitter = 0.0;             // absolute, in the units the model sees
 
   // Rows of a minibatch. 0: all of them up to 20 000 rows, else 1024. With all rows training is by
   // L-BFGS, with fewer by natural gradients and Adam.
   Index batch = 0;
 
-  // All rows: L-BFGS over everything but q, which is at its optimum in every evaluation.
-  LbfgsOptions training = {};  // max_iterations = 0 only evaluates, in both modes
+  // All rows: L-BFGS (`training`) over everything but q, which is at its optimum in every
+  // evaluation.
   QOptions q = {.max_iterations = 500, .tolerance = 1e-6};
 
   // Minibatches: so many steps, or passes over the data; 0: twenty passes, but at least 2000 and at
@@ -72,8 +64,10 @@ struct SvgpOptions {
 // Sparse variational inference for any likelihood: y_n ~ p(y | f(x_n)), f a GP seen through M
 // inducing variables with an explicit Gaussian q(u) (Hensman et al. 2013, 2015).
 //
-//   Svgp model(X, y, {.likelihood = "bernoulli(probit)", .inducing = 200});
-//   GeneralisedFit fit = model.fit();
+//   SvgpOptions options;
+//   options.likelihood = "bernoulli(probit)";
+//   options.inducing = 200;
+//   GeneralisedFit fit = Svgp(X, y, options).fit();
 class Svgp {
  public:
   // X: N×D, finite. y: N, NaN where missing: such rows are left out.
@@ -118,8 +112,8 @@ class Svgp {
     UncollapsedValues values;
     Vector likelihood;
   };
+  void take(GeneralisedData data);
   void begin();
-  void declare_parameters();
   void choose_Z(Index M);
   void set_features(ConstRows Z);
   Index latents() const { return options_.likelihood.latents(); }
@@ -142,6 +136,7 @@ class Svgp {
   RowMatrix X_, Y_;  // as the model sees them: the observed rows, or a sample of those in a file
   Vector aux_, weights_;
   Scaling input_scaling_, output_scaling_;
+  std::optional<Pca> pca_;
   double log_jacobian_ = 0.0;
   std::vector<std::string> warnings_;
   std::shared_ptr<const RowSource> rows_;

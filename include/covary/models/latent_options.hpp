@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "covary/data/scaling.hpp"
+#include "covary/kernels/kernel.hpp"
+#include "covary/kernels/mean.hpp"
+#include "covary/likelihoods/likelihood.hpp"
+#include "covary/training/lbfgs.hpp"
+
+namespace covary {
+
+// What every model y ~ p(y | f(x)) takes, with inducing inputs (Svgp) and without (Generalised).
+struct LatentOptions {
+  Kernel kernel = "se(ard)";
+  Likelihood likelihood = "bernoulli";
+  Mean mean = {};  // zero
+  // With several latent functions: a kernel, and inducing inputs, of its own for each.
+  bool separate_kernels = false;
+  // Beside y: exposure, trials or noise variances, and the weights of the rows; N, or empty.
+  Vector aux = {}, weights = {};
+  std::vector<std::string> classes = {};  // names of labels 0, 1, …, for the fit to keep
+  ScaleMode scale_inputs = ScaleMode::columns;
+  ScaleMode scale_outputs = ScaleMode::columns;  // only where targets are any real number
+  // The model sees so many principal components of the scaled inputs; 0: the inputs themselves.
+  Index pca = 0;
+  std::uint64_t seed = 0;
+  LbfgsOptions training = {};  // max_iterations = 0 only evaluates
+
+  void check(Inference method) const;
+};
+
+}  // namespace covary

@@ -1,0 +1,47 @@
+#include "latent_options.hpp"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+namespace covary::python {
+
+LatentOptions to_latent_options(const LatentArguments& a, Targets targets,
+                                const TrainingData& data) {
+  LatentOptions o;
+  o.kernel = to_kernel(a.kernel);
+  o.likelihood = std::move(targets.likelihood);
+  o.mean = to_mean(a.mean);
+  o.separate_kernels = a.separate_kernels.value_or(o.likelihood.classes() == 0);
+  o.aux = to_vector(a.aux, "aux");
+  o.weights = to_vector(a.weights, "weights");
+  o.classes = std::move(targets.classes);
+  o.scale_inputs = to_scale_mode(a.scale, data.X);
+  o.scale_outputs = to_scale_mode(a.scale, data.Y);
+  o.pca = a.pca;
+  return o;
+}
+
+nb::tuple get_state(const LatentOptions& o) {
+  const auto number = [](auto e) { return static_cast<int>(e); };
+  return nb::make_tuple(o.kernel, o.likelihood.print(), o.mean, o.separate_kernels,
+                        to_numpy(Vector(o.aux)), to_numpy(Vector(o.weights)), o.classes,
+                        number(o.scale_inputs), number(o.scale_outputs), o.pca, o.seed);
+}
+
+LatentOptions latent_options_from(const nb::tuple& t) {
+  LatentOptions o;
+  o.kernel = nb::cast<Kernel>(t[0]);
+  o.likelihood = nb::cast<std::string>(t[1]);
+  o.mean = nb::cast<Mean>(t[2]);
+  o.separate_kernels = nb::cast<bool>(t[3]);
+  o.aux = to_vector(t[4], "aux");
+  o.weights = to_vector(t[5], "weights");
+  o.classes = nb::cast<std::vector<std::string>>(t[6]);
+  o.scale_inputs = static_cast<ScaleMode>(nb::cast<int>(t[7]));
+  o.scale_outputs = static_cast<ScaleMode>(nb::cast<int>(t[8]));
+  o.pca = nb::cast<Index>(t[9]);
+  o.seed = nb::cast<std::uint64_t>(t[10]);
+  return o;
+}
+
+}  // namespace covary::python

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "covary/models/latent_options.hpp"
+#include "expressions.hpp"
+#include "targets.hpp"
+
+// What the models of any likelihood take alike.
+namespace covary::python {
+
+struct LatentArguments {
+  const KernelLike& kernel;
+  const MeanLike& mean;
+  nb::handle aux, weights;
+  std::optional<bool> separate_kernels;  // nothing: unless there are classes
+  const std::string& scale;
+  Index pca;
+};
+LatentOptions to_latent_options(const LatentArguments& a, Targets targets,
+                                const TrainingData& data);
+
+// For pickles.
+nb::tuple get_state(const LatentOptions& options);
+LatentOptions latent_options_from(const nb::tuple& state);
+
+}  // namespace covary::python
