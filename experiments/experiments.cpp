@@ -103,7 +103,13 @@ const std::vector<Experiment>& all() {
        "digits with loops and without: Table 3.2 (004 3.2)",
        gpc_usps_loops,
        {"usps"},
-       true}};
+       true},
+      {"oil-flow",
+       "Bayesian GP-LVM finds two or three dimensions of twelve (002 2.3, Figs 3.4, 3.5)",
+       oil_flow,
+       {"oil_flow"},
+       true},
+      {"mrd-toy", "one shared and two private signals of two views (002 2.11, Fig. 5.2)", mrd_toy}};
   return table;
 }
 

@@ -90,5 +90,7 @@ Result gpc_simulation_2(const Settings& settings);
 Result gpc_method_comparison(std::uint64_t seed);
 Result banana(const Settings& settings);
 Result gpc_usps_loops(const Settings& settings);
+Result oil_flow(const Settings& settings);
+Result mrd_toy(const Settings& settings);
 
 }  // namespace covary::experiments

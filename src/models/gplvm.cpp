@@ -23,8 +23,8 @@ void GplvmOptions::check() const {
   if (!(snr > 1.0)) throw InputError(fmt::format("snr must exceed 1, got {}", snr));
   if (!(start_variance > 0.0))
     throw InputError(fmt::format("start_variance must be positive, got {}", start_variance));
-  if (held_iterations < 0 || starts < 1)
-    throw InputError("held_iterations must not be negative, and starts at least 1");
+  if (held_iterations < 0 || starts < 1 || first_start < 0)
+    throw InputError("held_iterations and first_start must not be negative, and starts at least 1");
   if (times.size() && (given.size() || prior_mean.size()))
     throw InputError("latent inputs follow times, or are given or near given ones: not both");
   training.check();
@@ -44,7 +44,7 @@ Gplvm::Gplvm(ConstRows Y, GplvmOptions options) : options_(std::move(options)) {
     latent_ =
         factorised_inputs({N, Q, options_.given, options_.prior_mean, options_.prior_variance});
   }
-  declare(start_means(0), options_.seed);
+  declare(start_means(options_.first_start), options_.seed);
 }
 
 void Gplvm::take(ConstRows Y) {

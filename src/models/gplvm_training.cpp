@@ -148,7 +148,7 @@ Minimum Gplvm::train(const LbfgsOptions& training, Jitter& jitter, bool keep_sta
 }
 
 Minimum Gplvm::train_from(Index start, Jitter& jitter) {
-  if (start > 0) {
+  if (start > options_.first_start) {
     const Parameters given = parameters_;
     declare(start_means(start), options_.seed + static_cast<std::uint64_t>(start));
     for (const Parameter& p : given.all())
@@ -179,7 +179,8 @@ GplvmFit Gplvm::fit() {
   Jitter kept_jitter;
   std::vector<Summary::Start> table;
   const Parameters given = parameters_;
-  for (Index start = 0; start < options_.starts; ++start) {
+  const Index first = options_.first_start;
+  for (Index start = first; start < first + options_.starts; ++start) {
     parameters_ = given;
     jitter = Jitter{options_.jitter};
     try {

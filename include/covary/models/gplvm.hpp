@@ -37,6 +37,7 @@ struct GplvmOptions {
   Index held_iterations = 100;
   double start_variance = 0.5;
   Index starts = 1;
+  Index first_start = 0;  // starts first_start, first_start + 1, … are made
   std::uint64_t seed = 0;
   LbfgsOptions training = {};
   std::function<void(const TrainingState&)> after_iteration = nullptr;
