@@ -122,7 +122,7 @@ LatentRun fit_latent(const LatentArguments& a, const TrainingArguments& t, const
                                         : parse_scale_mode(t.scale);
   o.jitter = t.jitter;
   o.snr = a.snr;
-  o.starts = std::max<Index>(1, t.restarts);
+  o.starts = t.restarts;
   o.seed = t.seed;
   o.training.max_iterations = t.max_iter;
   if (t.max_seconds > 0.0) o.training.max_seconds = t.max_seconds;
@@ -131,7 +131,8 @@ LatentRun fit_latent(const LatentArguments& a, const TrainingArguments& t, const
   const auto kind = t.verbose                    ? Progress::Kind::lines
                     : !common.quiet && isatty(2) ? Progress::Kind::bar
                                                  : Progress::Kind::none;
-  Progress progress(kind, o.starts, o.training.gradient_tolerance, t.max_iter, 0.0);
+  Progress progress(kind, std::max<Index>(1, o.starts), o.training.gradient_tolerance, t.max_iter,
+                    0.0);
   o.after_iteration = [&](const TrainingState& state) { progress.show(state); };
   o.tell = [&](const std::string& text) { tell(common, text); };
   Gplvm model(Y, o);

@@ -23,8 +23,8 @@ void GplvmOptions::check() const {
   if (!(snr > 1.0)) throw InputError(fmt::format("snr must exceed 1, got {}", snr));
   if (!(start_variance > 0.0))
     throw InputError(fmt::format("start_variance must be positive, got {}", start_variance));
-  if (held_iterations < 0 || starts < 1 || first_start < 0)
-    throw InputError("held_iterations and first_start must not be negative, and starts at least 1");
+  if (held_iterations < 0 || starts < 0 || first_start < 0)
+    throw InputError("held_iterations, starts and first_start must not be negative");
   if (times.size() && (given.size() || prior_mean.size()))
     throw InputError("latent inputs follow times, or are given or near given ones: not both");
   training.check();
@@ -34,6 +34,7 @@ Gplvm::Gplvm(ConstRows Y, GplvmOptions options) : options_(std::move(options)) {
   options_.check();
   take(Y);
   const Index N = Y.rows(), Q = options_.latent;
+  if (options_.starts == 0) options_.starts = N <= 500 ? 4 : N <= 2000 ? 2 : 1;
   if (options_.times.size()) {
     if (options_.times.rows() != N)
       throw InputError(fmt::format("there are {} times for {} rows", options_.times.rows(), N));

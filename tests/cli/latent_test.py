@@ -1,0 +1,100 @@
+"""Latent-variable models at the command line."""
+import csv
+import io
+import math
+import random
+import unittest
+
+from support import CommandLine, covary
+
+
+class Curve(CommandLine):
+    """Rows on a curve in four columns, with labels and times."""
+
+    def setUp(self):
+        super().setUp()
+        rng = random.Random(2)
+        self.rows = []
+        for i in range(50):
+            t = -1.5 + 3 * i / 49
+            cells = [t, math.sin(2 * t), t * t, math.tanh(2 * t)]
+            self.rows.append((i * 0.1, "early" if t < 0 else "late", *(c + 0.02 * rng.gauss(0, 1) for c in cells)))
+        self.table = self.write("curve.csv", self.text(self.rows))
+
+    @staticmethod
+    def text(rows):
+        return "time,half,a,b,c,d\n" + "".join(",".join(map(str, row)) + "\n" for row in rows)
+
+    def fit(self, *more, out="m.cov"):
+        return self.json_of("fit", self.table, "--model", "gplvm", "--latent", "3", "--inducing", "12", "--label", "half",
+                            "--target", "a,b,c,d", "--out", self.path(out), *more)
+
+    def test_fit_says_which_dimensions_are_in_use(self):
+        fit = self.fit("--max-iter", "1000")
+        self.assertEqual((fit["model"], fit["n"], fit["d"], fit["latent"]), ("gplvm", 50, 4, 3))
+        self.assertEqual((len(fit["relevance"]), max(fit["relevance"])), (3, 1.0))
+        self.assertEqual(sum(w > 0.01 for w in fit["relevance"]), 1)
+        self.assertLessEqual(fit["neighbour_errors"], 2)
+        shown = self.json_of("show", self.path("m.cov"))
+        for key in ("value", "relevance", "active", "neighbour_errors", "parameters"):
+            self.assertEqual(shown[key], fit[key])
+        self.assertIn("in use", covary("show", self.path("m.cov")).stdout)
+
+    def test_all_numbers_but_the_label_are_outputs_unless_told(self):
+        fit = self.json_of("fit", self.table, "--model", "gplvm", "--latent", "2", "--label", "half", "--max-iter", "3")
+        self.assertEqual(fit["outputs"], ["time", "a", "b", "c", "d"])
+
+    def test_missing_cells_are_filled_in(self):
+        self.fit("--max-iter", "400")
+        whole = self.rows[33]
+        some = self.write("some.csv", self.text([whole[:2] + ("", whole[3], "", whole[5])]))
+        run = covary("predict", self.path("m.cov"), some)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        row = next(csv.DictReader(io.StringIO(run.stdout)))
+        self.assertEqual(list(row)[:6], ["x0", "x1", "x2", "variance_x0", "variance_x1", "variance_x2"])
+        for name, truth in (("a", whole[2]), ("c", whole[4])):
+            away = abs(float(row["mean_" + name]) - truth)
+            self.assertLess(away, 4 * math.sqrt(float(row["variance_" + name])) + 0.1)
+        scores = self.json_of("evaluate", self.path("m.cov"), self.table)
+        self.assertLess(scores["reconstruction_rmse"], 0.1)
+        self.json_of("report", self.path("m.cov"), "--out", self.path("m.html"))
+        page = self.read("m.html")
+        for words in ("The rows in the latent space", "Relevance of the dimensions", "early", "inducing inputs"):
+            self.assertIn(words, page)
+
+    def test_dynamics_forecast_at_times_without_outputs(self):
+        fit = self.fit("--dynamics", "time", "--max-iter", "100", out="d.cov")
+        self.assertEqual(fit["dynamics"], "se + white")
+        times = self.write("times.csv", "time\n5.0\n5.1\n")
+        run = covary("predict", self.path("d.cov"), times)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("forecast", run.stderr)
+        self.assertEqual(len(list(csv.DictReader(io.StringIO(run.stdout)))), 2)
+        self.json_of("report", self.path("d.cov"), "--out", self.path("d.html"))
+        self.assertIn("over time", self.read("d.html"))
+
+    def test_views_have_a_relevance_each(self):
+        fit = self.json_of("fit", self.table, "--model", "mrd", "--latent", "2", "--target", "a,b,c,d", "--view", "one=a,b",
+                           "--view", "two=c,d", "--max-iter", "30", "--out", self.path("v.cov"))
+        self.assertEqual((fit["model"], [v["name"] for v in fit["views"]]), ("mrd", ["one", "two"]))
+        self.assertIn("views.one.likelihood.variance", fit["parameters"])
+        self.json_of("report", self.path("v.cov"), "--out", self.path("v.html"))
+        self.assertIn("Relevance for the view one", self.read("v.html"))
+
+    def test_bad_calls_say_what_to_do(self):
+        for words, arguments in (("two views", ["--model", "mrd"]),
+                                 ("--sequences is about --dynamics", ["--model", "gplvm", "--sequences", "half"]),
+                                 ("is no output", ["--model", "gplvm", "--target", "a,b", "--view", "v=c"]),
+                                 ("not offered for latent-variable", ["--model", "gplvm", "--folds", "3"])):
+            run = covary("fit", self.table, *arguments)
+            self.assertNotEqual(run.returncode, 0)
+            self.assertIn(words, run.stderr)
+        self.fit("--max-iter", "2")
+        for verb in ("sample", "update"):
+            run = covary(verb, self.path("m.cov"), self.table, "--out", self.path("x"))
+            self.assertEqual(run.returncode, 2)
+            self.assertIn("latent-variable model", run.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

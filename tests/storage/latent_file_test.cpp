@@ -1,0 +1,100 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "covary/error.hpp"
+#include "covary/models/gplvm.hpp"
+#include "covary/random/random.hpp"
+#include "covary/storage/container.hpp"
+#include "covary/storage/model_file.hpp"
+
+namespace covary {
+namespace {
+
+// Two views over time, with a missing cell and labels.
+SavedLatent saved(bool dynamics) {
+  RowMatrix Y = Random(3).normal_matrix(12, 4);
+  Y(2, 1) = std::nan("");
+  GplvmOptions o;
+  o.latent = 2;
+  o.inducing = 5;
+  o.views = {{"a", {2, 0}}, {"b", {1, 3}}};
+  o.training.max_iterations = 5;
+  o.held_iterations = 2;
+  if (dynamics) {
+    o.times = Vector::LinSpaced(12, 0.0, 1.0);
+    o.sequences = {0, 7};
+  }
+  SavedLatent out{Gplvm(Y, o).fit()};
+  out.fit.output_names = {"p", "q", "r", "s"};
+  out.fit.row_labels = std::vector<std::string>(12, "x");
+  if (dynamics) out.fit.time_names = {"t"};
+  return out;
+}
+
+TEST(LatentFile, RoundTripKeepsTheBits) {
+  for (const bool dynamics : {false, true}) {
+    const SavedLatent m = saved(dynamics);
+    const AnyModel back = load_any_model_bytes(save_model_bytes(m));
+    const GplvmFit& fit = std::get<SavedLatent>(back).fit;
+    EXPECT_EQ(fit.mean, m.fit.mean);
+    EXPECT_EQ(fit.variance, m.fit.variance);
+    EXPECT_EQ(fit.relevance(), m.fit.relevance());
+    EXPECT_EQ(fit.active(), m.fit.active());
+    EXPECT_EQ(fit.elbo, m.fit.elbo);
+    EXPECT_EQ(fit.output_names, m.fit.output_names);
+    EXPECT_EQ(fit.row_labels, m.fit.row_labels);
+    EXPECT_EQ(fit.decode(fit.mean, fit.variance).mean,
+              m.fit.decode(m.fit.mean, m.fit.variance).mean);
+    EXPECT_EQ(fit.decode(fit.mean).variance_y, m.fit.decode(m.fit.mean).variance_y);
+    EXPECT_EQ(fit.infer(RowMatrix::Constant(1, 4, 0.3)).mean,
+              m.fit.infer(RowMatrix::Constant(1, 4, 0.3)).mean);
+    if (!dynamics) continue;
+    const RowMatrix next = RowMatrix::Constant(1, 1, 1.1);
+    EXPECT_EQ(fit.forecast(next, 1).mean, m.fit.forecast(next, 1).mean);
+    EXPECT_EQ(fit.forecast(next, 1).variance, m.fit.forecast(next, 1).variance);
+  }
+}
+
+TEST(LatentFile, RegressionReadersSayWhatItIs) {
+  EXPECT_THROW(load_model_bytes(save_model_bytes(saved(false))), Unsupported);
+}
+
+TEST(LatentFile, DamageBehindValidChecksumsIsRefused) {
+  const Container good = parse_container(save_model_bytes(saved(true)));
+  const auto refused = [&](const Container& bad, const std::string& what) {
+    EXPECT_THROW(load_any_model_bytes(serialise_container(bad)), FileError) << what;
+  };
+  for (const auto& [name, tensor] : good.tensors) {
+    Container bad = good;
+    bad.tensors.erase(name);
+    refused(bad, name);
+    bad.put_vector(name, Vector::Constant(3, std::nan("")));
+    refused(bad, name);
+  }
+  const auto j = nlohmann::json::parse(good.metadata);
+  for (const auto& [key, value] : j.items()) {
+    if (key.starts_with("sha256") || key == "format_version" || key == "model") continue;
+    Container bad = good;
+    auto changed = j;
+    changed[key] = nlohmann::json::array({7, "x"});
+    bad.metadata = changed.dump();
+    refused(bad, key);
+  }
+  const auto with = [&](const char* what, auto change) {
+    Container bad = good;
+    auto changed = j;
+    change(changed);
+    bad.metadata = changed.dump();
+    refused(bad, what);
+  };
+  with("a column twice", [](auto& c) { c["views"][0]["columns"] = {1, 0}; });
+  with("a column that is not there", [](auto& c) { c["views"][0]["columns"] = {2, 9}; });
+  with("a sequence beyond the rows", [](auto& c) { c["dynamics"]["sequences"] = {0, 70}; });
+  with("another kernel", [](auto& c) { c["dynamics"]["kernel"] = "matern32(ard) + se"; });
+  with("labels of other rows", [](auto& c) { c["row_labels"] = {"x"}; });
+}
+
+}  // namespace
+}  // namespace covary
