@@ -16,7 +16,9 @@ import sys
 from pathlib import Path
 
 from latent_report import latent_section
+from nlpd_report import nlpd_section
 from sparse_report import sparse_section
+from svgp_report import svgp_section
 from tables import PEERS, number, read_lines, table, verdict
 
 LIMIT_RATIO, LIMIT_FROM = 1.25, 2000  # ours ≤ 1.25 × (dpotrf + dpotri) for N ≥ 2000
@@ -166,7 +168,7 @@ def machine_facts(results, threads, load):
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     facts = read_lines(results / "facts.jsonl")[0]
     commit = command_output("git", "rev-parse", "--short=12", "HEAD") or "unknown"
-    changed = command_output("git", "status", "--porcelain", "--", ":/", ":(exclude,top)docs/benchmarks.md")
+    changed = command_output("git", "status", "--porcelain", "--", ":/", ":(exclude,top)docs/benchmarks*")
     return [
         f"- Machine: {cpu}, {threads} cores, {memory:.0f} GB; load average before the run {load}.",
         f"- BLAS: {facts['blas']}, core type {facts['core']}. Compiler: {facts['compiler']}, Release.",
@@ -192,7 +194,8 @@ def main():
     peers = read_lines(options.results / "peers.jsonl")
     threads = max(x["threads"] for x in lines)
     main_table, notes = evidence_table(lines, peers, threads)
-    all_peers = peers + [x for name in ["sparse", "latent"] for x in read_lines(options.results / f"{name}_peers.jsonl")]
+    names = [f"{name}_peers.jsonl" for name in ["sparse", "latent", "svgp", "nlpd"]]
+    all_peers = peers + [x for name in names for x in read_lines(options.results / name)]
     versions = dict.fromkeys(f"{PEERS[x['peer']]} {x['version']}" for x in all_peers if "version" in x)
 
     page = ["# Benchmarks", "", "Written by `make bench`; not edited by hand.", ""]
@@ -217,6 +220,8 @@ def main():
         page += ["", "## Threads", "", scaling]
     page += sparse_section(options.results)
     page += latent_section(options.results)
+    page += svgp_section(options.results)
+    page += nlpd_section(options.results, options.out)
     if tape := google_benchmark(options.results / "autodiff.json"):
         page += ["", "## The tape of `autodiff`, one thread", "", "\n\n".join(tape_tables(tape))]
     if kernels := google_benchmark(options.results / "kernels.json"):

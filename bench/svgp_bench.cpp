@@ -1,6 +1,6 @@
-// A step of minibatch training of an SVGP on data of the shape of kin40k (D = 8), hot: the bound of
-// a batch with all gradients, the natural-gradient step of q and Adam's step of the rest. Beside it
-// the flops it takes and what BLAS needs for as many in the same shapes.
+// A step of minibatch training of an SVGP, hot: the bound of a batch with all gradients, the
+// natural-gradient step of q and Adam's step of the rest; D = 8, SE-ARD. Beside it the limit: the
+// same factorisations, solves and products alone, by the same threads.
 //
 //   [COVARY_NUM_THREADS=T] svgp_bench LIKELIHOOD BATCH M     one JSON line
 #include <algorithm>
@@ -10,6 +10,7 @@
 
 #include "covary/error.hpp"
 #include "covary/linalg/blas.hpp"
+#include "covary/linalg/cholesky.hpp"
 #include "covary/linalg/parallel.hpp"
 #include "covary/models/svgp.hpp"
 #include "measure.hpp"
@@ -18,23 +19,43 @@
 namespace covary {
 namespace {
 
-// Seconds for triangular solves of blocks of 64 columns by the threads, which is how a batch is
-// shared out; the flops of one.
-std::pair<double, double> blas_speed(Index batch, Index M) {
-  const Index blocks = std::max<Index>(1, batch / 64);
-  Matrix L = Matrix::Identity(M, M);
-  std::vector<Matrix> B(static_cast<std::size_t>(blocks), Matrix::Ones(M, 64));
-  const auto times = bench::repeat([&](int) {
+constexpr Index steps = 300, cold = 60;  // of training; of them not counted
+constexpr Index passes = 4;              // whole ones: a smaller last batch would be another case
+
+// Of a batch, by blocks of 128 rows: two triangular solves, a product, a rank-k update. Of M×M
+// matrices: two factorisations, an inverse, a square, half a product, two solves.
+std::vector<double> limit(Index batch, Index M) {
+  constexpr Index width = 128;
+  const Index blocks = (batch + width - 1) / width;
+  Matrix P = Matrix::Constant(M, M, 0.1), S = Matrix::Zero(M, M), F;
+  P.diagonal().array() += 1.0;
+  const Matrix L = cholesky(P).L;
+  std::vector<Matrix> A(static_cast<std::size_t>(blocks), Matrix::Zero(M, width)), SA = A, sums;
+  sums.assign(A.size(), S);
+  std::vector<double> times;
+  for (Index i = 0; i < steps; ++i) {
     const double begin = bench::now();
-    for (int i = 0; i < 20; ++i)
-      parallel_for(blocks, [&](Index b) { solve_lower(L, B[static_cast<std::size_t>(b)]); });
-    return (bench::now() - begin) / 20;
-  });
-  return {bench::median(times), 64.0 * static_cast<double>(blocks * M * M)};
+    const Matrix Luu = cholesky(P).L;
+    factor_of_inverse(P, F);
+    syrk(1.0, F, Op::none, 0.0, S);
+    parallel_for(blocks, [&](Index b) {
+      const auto at = static_cast<std::size_t>(b);
+      solve_lower(L, A[at]);
+      gemm(1.0, P, Op::none, A[at], Op::none, 0.0, SA[at]);
+      syrk(1.0, A[at], Op::none, 1.0, sums[at]);
+      solve_lower(L, SA[at], Op::transpose);
+    });
+    const Index half = M / 2;
+    gemm(1.0, P.topRows(half), Op::none, P, Op::none, 0.0, S.topRows(half));
+    solve_lower(L, S, Op::transpose);
+    solve_lower_right(L, S);
+    times.push_back(bench::now() - begin);
+  }
+  return times;
 }
 
 void measure(const std::string& likelihood, Index batch, Index M) {
-  const std::size_t size = 20000;
+  const auto size = static_cast<std::size_t>(batch * (steps / passes));
   const bench::Problem p = bench::make_problem(size);
   const Index N = static_cast<Index>(size);
   const Eigen::Map<const RowMatrix> X(p.X.data(), N, bench::D);
@@ -42,28 +63,23 @@ void measure(const std::string& likelihood, Index batch, Index M) {
   SvgpOptions o;
   o.likelihood = likelihood;
   if (o.likelihood.classes() == 2) y = (y.array() > 0.0).cast<double>();
-  o.inducing = M;
+  o.Z = X.topRows(M);
   o.batch = batch;
-  o.steps = 300;
-  o.selection = Selection::random;
+  o.steps = steps;
   o.final_sweeps = 0;
   std::vector<double> marks;
   o.after_iteration = [&](const SvgpState&) { marks.push_back(bench::now()); };
   Svgp model(X, y, o);
   const double value = model.fit().value;
-  std::vector<double> steps;
-  for (std::size_t i = 50; i < marks.size(); ++i) steps.push_back(marks[i] - marks[i - 1]);
-  // Of a batch: two triangular solves, two triangular products, a rank-k update. Of M×M matrices:
-  // two factorisations, an inverse, four triangular products or solves of which one is two thirds.
-  const double m = static_cast<double>(M), b = static_cast<double>(batch);
-  const double flops = 5.0 * m * m * b + (3.0 / 3.0 + 11.0 / 3.0) * m * m * m;
-  const auto [seconds, unit] = blas_speed(batch, M);
+  std::vector<double> times;
+  for (std::size_t i = cold; i < marks.size(); ++i) times.push_back(marks[i] - marks[i - 1]);
   std::printf(
-      "{\"case\": \"svgp %s\", \"batch\": %td, \"m\": %td, \"threads\": %d, \"ms\": %.3f, "
-      "\"fastest_ms\": %.3f, \"flops\": %.3g, \"blas_ms\": %.3f, \"value\": %.10g}\n",
-      likelihood.c_str(), batch, M, threads(), 1e3 * bench::median(steps),
-      1e3 * *std::min_element(steps.begin(), steps.end()), flops, 1e3 * flops / unit * seconds,
-      value);
+      "{\"case\": \"%s\", \"n\": %td, \"batch\": %td, \"m\": %td, \"threads\": %d, "
+      "\"seconds\": %.6g, \"fastest\": %.6g, \"limit_seconds\": %.6g, \"steps\": %td, "
+      "\"bound\": %.10g}\n",
+      likelihood.c_str(), N, batch, M, threads(), bench::median(times),
+      *std::min_element(times.begin(), times.end()), bench::median(limit(batch, M)), steps,
+      value / static_cast<double>(N));
 }
 
 }  // namespace

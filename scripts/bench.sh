@@ -14,6 +14,7 @@ all_sizes="500 1000 2000 5000" scaling_size=2000 csv_megabytes=100
 sparse_rows=36000 sparse_inducing="100 500 1000" sparse_rounds=3
 predict_rows=1000000 predict_inducing=500 large_rows=1000000
 latent_rows=1000 latent_rounds=3
+svgp_batch=256 svgp_inducing=200 svgp_rounds=3 nlpd_seconds=60
 micro=(--benchmark_repetitions=5 --benchmark_min_time=0.05 --benchmark_enable_random_interleaving=true)
 if [ "${QUICK:-no}" = yes ]; then
   : "${SIZES:=500 1000}" "${ROUNDS:=1}"
@@ -21,6 +22,7 @@ if [ "${QUICK:-no}" = yes ]; then
   sparse_rows=2000 sparse_inducing="50 100" sparse_rounds=1
   predict_rows=40000 predict_inducing=100 large_rows=50000
   latent_rows=300 latent_rounds=1
+  svgp_batch=64 svgp_inducing=50 svgp_rounds=1 nlpd_seconds=5
   micro=(--benchmark_min_time=0.01)
   export COVARY_BENCH_RUNS=2 COVARY_BENCH_ROWS="10000 100000"
 fi
@@ -78,6 +80,16 @@ for _ in $(seq "$latent_rounds"); do
     done
   done
 done >"$results/latent.jsonl"
+
+echo "== Minibatches: steps of SVGP, batch $svgp_batch, M = $svgp_inducing, rounds $svgp_rounds, threads $cores"
+for _ in $(seq "$svgp_rounds"); do
+  for likelihood in "bernoulli(logit)" gaussian; do
+    "$bin/svgp_bench" "$likelihood" "$svgp_batch" "$svgp_inducing"
+  done
+done >"$results/svgp.jsonl"
+
+echo "== Digits with loops: test NLPD against time, $nlpd_seconds s"
+"$bin/nlpd_bench" "$nlpd_seconds" >"$results/nlpd.jsonl" || echo "   left out"
 unset COVARY_NUM_THREADS
 
 echo "== Autodiff, kernels, files, start-up"
@@ -100,6 +112,9 @@ if [ "$peers" = yes ]; then
     tee "$results/sparse_peers.jsonl"
   python3 bench/peers/run_all.py latent --sizes "$latent_rows" --threads "$cores" --limit 60 |
     tee "$results/latent_peers.jsonl"
+  python3 bench/peers/run_all.py svgp --batch "$svgp_batch" --inducing "$svgp_inducing" --threads "$cores" |
+    tee "$results/svgp_peers.jsonl"
+  python3 bench/peers/run_all.py nlpd --seconds "$nlpd_seconds" --threads "$cores" >"$results/nlpd_peers.jsonl"
 fi
 
 out=$results/benchmarks.md

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Runs exact.py, sparse.py or latent.py for every installed peer that has it, one after the other, and gathers the
-lines in build/peers/exact.jsonl, sparse.jsonl or latent.jsonl.
+"""Runs one of the scripts beside it for every installed peer that has it, one after the other, and gathers the lines in
+build/peers/exact.jsonl and so on.
 
-    bench/peers/run_all.py exact|sparse|latent [the options of that script]
+    bench/peers/run_all.py exact|sparse|latent|svgp|nlpd [the options of that script]
 """
 
 import subprocess
@@ -15,6 +15,8 @@ PEERS = {
     "exact": ["scikit-learn", "gpy", "gpflow", "gpytorch"],
     "sparse": ["gpy", "gpflow", "gpytorch"],
     "latent": ["scikit-learn", "gpy"],
+    "svgp": ["gpflow", "gpytorch"],
+    "nlpd": ["gpflow", "gpytorch"],
 }
 
 
@@ -34,7 +36,7 @@ def run(what, peer):
 def main():
     what = sys.argv[1] if len(sys.argv) > 1 else ""
     if what not in PEERS:
-        sys.exit("usage: run_all.py exact|sparse|latent [options]")
+        sys.exit(f"usage: run_all.py {'|'.join(PEERS)} [options]")
     if not ENVIRONMENTS.exists():
         sys.exit("no peer is installed; run bench/peers/install.sh first")
     # Written as they come, so that an interrupted run keeps what it measured.

@@ -4,6 +4,8 @@
 
 #include "covary/error.hpp"
 #include "covary/features/features.hpp"
+#include "covary/linalg/blas.hpp"
+#include "covary/linalg/parallel.hpp"
 
 namespace covary {
 namespace {
@@ -30,32 +32,47 @@ class InducingPoints : public Features {
 
   Matrix Kuu(const double* theta, const double* z) const override {
     Matrix K(size(), size());
-    Kuf(theta, z, points(z), K.data());
-    for (Index j = 0; j < K.cols(); ++j)  // exactly symmetric
-      for (Index i = j + 1; i < K.rows(); ++i) K(j, i) = K(i, j);
+    const RowBlock all = points(z);
+    parallel_for(strips(all), [&](Index i) {
+      const RowBlock s = strip(all, i);
+      kernel_.node().evaluate(theta, {all, s, false}, K.data() + i * width() * size());
+    });
+    mirror_lower(K);  // exactly symmetric
     return K;
   }
 
   void Kuu_pullback(const double* theta, const double* z, ConstMatrix Kuu_bar, double* theta_bar,
                     double* z_bar) const override {
-    // z enters Kuu on both sides, and Kuu_bar is symmetric.
-    Vector half = Vector::Zero(Z_.size());
+    // z enters Kuu on both sides, and Kuu_bar is symmetric. Sums of a few lanes, added in order.
     const Matrix dense = Kuu_bar;
-    Kuf_pullback(theta, z, points(z), nullptr, dense.data(), theta_bar, half.data(), nullptr);
-    for (Index i = 0; i < half.size(); ++i) z_bar[i] += 2.0 * half(i);
+    const RowBlock all = points(z);
+    const Index lanes = std::min<Index>(8, strips(all));
+    const Index kernel = kernel_.parameter_count(dims());
+    Matrix sums = Matrix::Zero(kernel + Z_.size(), lanes);
+    parallel_for(lanes, [&](Index lane) {
+      double* sum = sums.col(lane).data();
+      for (Index i = lane; i < strips(all); i += lanes) {
+        const RowBlock s = strip(all, i);
+        kernel_.node().pullback(theta, {all, s, false}, dense.data() + i * width() * size(), sum,
+                                sum + kernel, nullptr);
+      }
+    });
+    const Vector sum = sums.rowwise().sum();
+    for (Index i = 0; i < kernel; ++i) theta_bar[i] += sum(i);
+    for (Index i = 0; i < Z_.size(); ++i) z_bar[i] += 2.0 * sum(kernel + i);
   }
 
   void Kuf(const double* theta, const double* z, const RowBlock& x, double* K) const override {
-    for_strips(x, [&](const RowBlock& strip, Index first) {
-      kernel_.node().evaluate(theta, {points(z), strip, false}, K + first * size());
-    });
+    for (Index i = 0; i < strips(x); ++i)
+      kernel_.node().evaluate(theta, {points(z), strip(x, i), false}, K + i * width() * size());
   }
 
   void Kuf_pullback(const double* theta, const double* z, const RowBlock& x, const double* Kuf,
                     const double* Kuf_bar, double* theta_bar, double* z_bar,
                     double* x_bar) const override {
-    for_strips(x, [&](const RowBlock& strip, Index first) {
-      const PairBlock pairs{points(z), strip, false};
+    for (Index i = 0; i < strips(x); ++i) {
+      const Index first = i * width();
+      const PairBlock pairs{points(z), strip(x, i), false};
       const double* bar = Kuf_bar + first * size();
       double* to_x = x_bar ? x_bar + first * x.dims : nullptr;
       if (Kuf)
@@ -63,7 +80,7 @@ class InducingPoints : public Features {
                                           to_x);
       else
         kernel_.node().pullback(theta, pairs, bar, theta_bar, z_bar, to_x);
-    });
+    }
   }
 
   FeaturesPtr for_term(const Kernel& term) const override {
@@ -74,12 +91,11 @@ class InducingPoints : public Features {
   RowBlock points(const double* z) const { return {z, Z_.rows(), Z_.cols(), Z_.cols()}; }
 
   // Columns of Kuf in strips of 128 kB, so that what a kernel keeps of one stays in the cache.
-  template <class Body>
-  void for_strips(const RowBlock& x, const Body& body) const {
-    const Index width = std::max<Index>(8, 16384 / size());
-    for (Index first = 0; first < x.n; first += width)
-      body(RowBlock{x.row(first), std::min(width, x.n - first), x.dims, x.stride, x.first + first},
-           first);
+  Index width() const { return std::max<Index>(8, 16384 / size()); }
+  Index strips(const RowBlock& x) const { return (x.n + width() - 1) / width(); }
+  RowBlock strip(const RowBlock& x, Index i) const {
+    const Index first = i * width();
+    return {x.row(first), std::min(width(), x.n - first), x.dims, x.stride, x.first + first};
   }
 
   Kernel kernel_;

@@ -16,40 +16,38 @@ namespace {
 // The functions first … of q that share a kernel.
 struct Shared {
   const WhitenedGaussian& q;
+  const std::vector<Matrix>& S;
   const UncollapsedGradient& data;
   Index first, count;
 };
 
-// With S = Σ ā_n a_nᵀ over the rows, which is not symmetric away from the best q, ∂F/∂Kuu is the
-// symmetric part of −L⁻ᵀΦ(S)L⁻¹, where Φ takes the lower triangle with half the diagonal. From
-// ā_n = m·m̄_n + 2v̄_n(Ls·Lsᵀ − I)a_n follows S = m·gᵀ + 2(Ls·Lsᵀ − I)H, column by column, and of
-// the columns from c only the rows from c are needed.
-Matrix Kuu_adjoint(const Matrix& L, const Shared& of) {
+// With T = Σ ā_n a_nᵀ over the rows, which is not symmetric away from the best q, ∂F/∂Kuu is the
+// symmetric part of −L⁻ᵀΦ(T)L⁻¹, where Φ takes the lower triangle with half the diagonal. From
+// ā_n = m·m̄_n + 2v̄_n(S − I)a_n follows T = m·gᵀ + 2(S − I)H, column by column, and of the columns
+// from c only the rows from c are needed. `beside` is done by a thread that the columns do not
+// need.
+Matrix Kuu_adjoint(const Matrix& L, const Shared& of, const std::function<void()>& beside) {
   constexpr Index width = 64;
-  const Index M = L.rows();
-  Matrix S = Matrix::Zero(M, M);
-  parallel_for((M + width - 1) / width, [&](Index strip) {
-    const Index c = strip * width, w = std::min(width, M - c), below = M - c;
-    auto low = S.block(c, c, below, w);
-    Matrix X;
+  const Index M = L.rows(), others = beside ? 1 : 0;
+  Matrix T = Matrix::Zero(M, M);
+  parallel_for((M + width - 1) / width + others, [&](Index task) {
+    if (task < others) return beside();
+    const Index c = (task - others) * width, w = std::min(width, M - c), below = M - c;
+    auto low = T.block(c, c, below, w);
     for (Index f = of.first; f < of.first + of.count; ++f) {
-      const Matrix& Ls = of.q.Ls[static_cast<std::size_t>(f)];
-      X = of.data.H[static_cast<std::size_t>(f)].middleCols(c, w);
-      low -= 2.0 * X.bottomRows(below);
-      multiply_lower(Ls, X, Op::transpose);
-      auto end = X.bottomRows(below);
-      multiply_lower(Ls.bottomRightCorner(below, below), end);
-      gemm(1.0, Ls.bottomLeftCorner(below, c), Op::none, X.topRows(c), Op::none, 1.0, end);
-      low += 2.0 * end;
+      const Matrix& H = of.data.H[static_cast<std::size_t>(f)];
+      low -= 2.0 * H.block(c, c, below, w);
+      gemm(2.0, of.S[static_cast<std::size_t>(f)].bottomRows(below), Op::none, H.middleCols(c, w),
+           Op::none, 1.0, low);
     }
     gemm(1.0, of.q.m.block(c, of.first, below, of.count), Op::none,
          of.data.g.block(c, of.first, w, of.count), Op::transpose, 1.0, low);
     low.topRows(w).triangularView<Eigen::StrictlyUpper>().setZero();
     low.diagonal() *= 0.5;
-    solve_lower(L, S.middleCols(c, w), Op::transpose);
+    solve_lower(L, T.middleCols(c, w), Op::transpose);
   });
-  solve_lower_right(L, S, Op::none, -0.5);
-  return S + S.transpose();
+  solve_lower_right(L, T, Op::none, -0.5);
+  return T + T.transpose();
 }
 
 }  // namespace
@@ -177,7 +175,12 @@ UncollapsedEvaluation evaluate_uncollapsed(const UncollapsedProblem& p, const Un
       }
     }
   }
+  out.kl = whitened_kl(v.q, gradient && gradient->of_factors ? gradient : nullptr);
+  out.value = out.fit - out.kl;
+  if (gradient && !gradient->of_parameters && gradient->beside) gradient->beside(out.value);
   if (gradient && gradient->of_parameters) {
+    std::function<void()> beside;
+    if (gradient->beside) beside = [&] { gradient->beside(out.value); };
     gradient->likelihood_bar = p.scale * sums.parameters_bar;
     gradient->mean_bar = p.scale * sums.mean_bar;
     gradient->theta_bar = std::move(sums.theta_bar);
@@ -189,12 +192,11 @@ UncollapsedEvaluation evaluate_uncollapsed(const UncollapsedProblem& p, const Un
       const Index first = static_cast<Index>(i);
       p.parts[i].features->Kuu_pullback(
           v.theta[i].data(), v.z[i].data(),
-          Kuu_adjoint(contexts[i].Luu, {v.q, *gradient, first, shares}),
+          Kuu_adjoint(contexts[i].Luu, {v.q, sums.S, *gradient, first, shares},
+                      i == 0 ? beside : nullptr),
           gradient->theta_bar[i].data(), gradient->z_bar[i].data());
     }
   }
-  out.kl = whitened_kl(v.q, gradient && gradient->of_factors ? gradient : nullptr);
-  out.value = out.fit - out.kl;
   for (SweepContext& c : contexts) out.Luu.push_back(std::move(c.Luu));
   return out;
 }

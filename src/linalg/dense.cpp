@@ -8,11 +8,15 @@ namespace covary {
 namespace {
 
 // Each algorithm splits [A11 ·; A21 A22] in halves, so that nearly all work is products and solves
-// of large blocks, which are threaded; below this size LAPACK does it on one thread.
-constexpr Index base = 128;
+// of large blocks, which are threaded; below this size LAPACK does it on one thread. That of
+// triangular inverses is slow.
+constexpr Index base = 128, inverse_base = 32;
 
 int narrow(Index n) { return static_cast<int>(n); }
-Index half(Index n) { return (n / 2 + 63) / 64 * 64; }
+Index half(Index n) {
+  const Index multiple = n > base ? 64 : 8;
+  return (n / 2 + multiple - 1) / multiple * multiple;
+}
 
 }  // namespace
 
@@ -32,7 +36,7 @@ Index factor_tiles(MatrixOut A) {
 void invert_triangle_tiles(MatrixOut L) {
   const Index n = L.rows();
   if (n == 0) return;
-  if (n <= base) {
+  if (n <= inverse_base) {
     trtri(narrow(n), L.data(), narrow(L.outerStride()));
     return;
   }
@@ -48,7 +52,7 @@ void invert_triangle_tiles(MatrixOut L) {
     else
       invert_triangle_tiles(L.bottomRightCorner(n2, n2));
   };
-  if (threads() <= 3) {
+  if (threads() <= 3 && n > base) {
     parallel_for(2, invert_half);
   } else {
     invert_half(0);

@@ -54,9 +54,23 @@ struct Job {
   }
 };
 
+int cores() { return std::max(1u, std::thread::hardware_concurrency()); }
+
+// Waits a little for what is likely to come at once, as the next of many short regions is: to fall
+// asleep and be woken would take as long as the work of some. About 0.1 ms, to be kind to others.
+template <class Happened>
+void wait_awake(int turns, const Happened& happened) {
+  for (int i = 0; i < turns && !happened(); ++i) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#endif
+  }
+}
+
 class Pool {
  public:
-  explicit Pool(int helpers) : wanted_(helpers) {
+  // Where threads share a core, one that waits awake would hold up the one it waits for.
+  explicit Pool(int helpers) : wanted_(helpers), turns_(helpers < cores() ? 4000 : 0) {
     try {
       for (int t = 0; t < helpers; ++t) workers_.emplace_back([this] { serve(); });
     } catch (const std::system_error&) {  // the system gives no more: fewer do the same work
@@ -75,25 +89,31 @@ class Pool {
       std::lock_guard lock(mutex_);
       job_ = &job;
       ++generation_;
-      busy_ = static_cast<int>(workers_.size());
     }
     wake_.notify_all();
     job.work();
+    {
+      std::lock_guard lock(mutex_);
+      job_ = nullptr;  // nothing is left for those who have not come
+    }
+    wait_awake(turns_, [this] { return busy_ == 0; });
     std::unique_lock lock(mutex_);
     done_.wait(lock, [this] { return busy_ == 0; });
-    job_ = nullptr;
   }
   int wanted() const { return wanted_; }
 
  private:
   void serve() {
     unsigned long seen = 0;
-    std::unique_lock lock(mutex_);
     for (;;) {
+      wait_awake(turns_, [&] { return generation_ != seen; });
+      std::unique_lock lock(mutex_);
       wake_.wait(lock, [&] { return stopping_ || generation_ != seen; });
       if (stopping_) return;
       seen = generation_;
       Job* job = job_;
+      if (!job) continue;
+      ++busy_;
       lock.unlock();
       job->work();
       lock.lock();
@@ -101,17 +121,16 @@ class Pool {
     }
   }
 
-  int wanted_;
+  int wanted_, turns_;
   std::mutex mutex_;
   std::condition_variable wake_, done_;
   std::vector<std::thread> workers_;
   Job* job_ = nullptr;
-  unsigned long generation_ = 0;
-  int busy_ = 0;
+  // Changed with the mutex held; read without it by those who wait awake.
+  std::atomic<unsigned long> generation_{0};
+  std::atomic<int> busy_{0};  // workers inside the job
   bool stopping_ = false;
 };
-
-int cores() { return std::max(1u, std::thread::hardware_concurrency()); }
 
 int initial_threads() {
   if (const char* text = std::getenv("COVARY_NUM_THREADS")) {

@@ -9,7 +9,7 @@
 #include "covary/error.hpp"
 #include "covary/linalg/blas.hpp"
 #include "covary/models/svgp.hpp"
-#include "covary/random/random.hpp"
+#include "models/batches.hpp"
 #include "models/restored.hpp"
 
 namespace covary {
@@ -28,77 +28,6 @@ void keep_freed_memory() {
   volatile double used = large(0);
   static_cast<void>(used);
 }
-
-// A run of rows of another source.
-class RowWindow : public RowSource {
- public:
-  RowWindow(const RowSource& all, Index first, Index n) : all_(all), first_(first), n_(n) {}
-  Index rows() const override { return n_; }
-  Index dims() const override { return all_.dims(); }
-  Index outputs() const override { return all_.outputs(); }
-  DataBlock read(Index first, Index n, ReadBuffer& buffer) const override {
-    return all_.read(first_ + first, n, buffer);
-  }
-
- private:
-  const RowSource& all_;
-  Index first_, n_;
-};
-
-// The minibatches of the steps 0, 1, …: every pass visits every row once, in an order of its own;
-// the last batch of a pass may be smaller. Of rows in a file, batches are runs in any order.
-class Batches {
- public:
-  Batches(const RowSource& rows, bool in_memory, Index size, std::uint64_t seed)
-      : rows_(rows),
-        in_memory_(in_memory),
-        size_(size),
-        per_pass_((rows.rows() + size - 1) / size),
-        seed_(seed) {
-    if (!in_memory_) return;
-    X_.resize(size, rows.dims());
-    y_.resize(size, 1);
-    aux_.resize(size);
-    weights_.resize(size);
-  }
-  Index per_pass() const { return per_pass_; }
-
-  template <class Use>
-  auto with(Index step, const Use& use) {
-    const Index pass = step / per_pass_, place = step % per_pass_;
-    if (pass != pass_) {
-      Random random(seed_, 0xba7c4 + static_cast<std::uint64_t>(pass));
-      order_ = random.permutation(in_memory_ ? rows_.rows() : per_pass_);
-      pass_ = pass;
-    }
-    if (!in_memory_) {
-      const Index first = order_[static_cast<std::size_t>(place)] * size_;
-      return use(RowWindow(rows_, first, std::min(size_, rows_.rows() - first)));
-    }
-    const Index n = std::min(size_, rows_.rows() - place * size_);
-    ReadBuffer none;
-    const DataBlock all = rows_.read(0, rows_.rows(), none);
-    for (Index i = 0; i < n; ++i) {
-      const Index row = order_[static_cast<std::size_t>(place * size_ + i)];
-      std::copy_n(all.x.row(row), all.x.dims, X_.row(i).data());
-      y_(i, 0) = all.y[row];
-      if (all.noise) aux_(i) = all.noise[row];
-      if (all.weights) weights_(i) = all.weights[row];
-    }
-    return use(MemoryRows(X_.topRows(n), y_.topRows(n), aux_.head(all.noise ? n : 0),
-                          weights_.head(all.weights ? n : 0)));
-  }
-
- private:
-  const RowSource& rows_;
-  bool in_memory_;
-  Index size_, per_pass_;
-  std::uint64_t seed_;
-  Index pass_ = -1;
-  std::vector<Index> order_;
-  RowMatrix X_, y_;
-  Vector aux_, weights_;
-};
 
 }  // namespace
 
@@ -152,12 +81,10 @@ Summary Svgp::train_full(NaturalGaussian& q, Jitter& jitter) {
   return best.summary;
 }
 
-// One natural-gradient step of q; returns how often it was shortened. A move that is large for q
-// and for the noise of batches is tried on its own batch first: a log link from the prior to counts
-// of hundreds would leap by exp of the error.
-Index Svgp::step_q(const RowSource& rows, double value, const Vector& u,
-                   const UncollapsedGradient& of_q, double gamma, NaturalGaussian& q,
-                   Jitter& jitter) const {
+// A move that is large for q and for the noise of batches.
+bool Svgp::is_large_step(const RowSource& rows, const UncollapsedGradient& of_q, double gamma,
+                         const NaturalGaussian& q) const {
+  if (q_options().conjugate) return false;
   const double share = static_cast<double>(rows_->rows()) / static_cast<double>(rows.rows());
   const double usual =
       std::sqrt(share * static_cast<double>(q.size() * latents()));  // of the noise, for γ = 1
@@ -167,11 +94,14 @@ Index Svgp::step_q(const RowSource& rows, double value, const Vector& u,
     multiply_lower(q.q().Ls[static_cast<std::size_t>(l)], e, Op::transpose);
     move += e.squaredNorm();
   }
-  move = gamma * std::sqrt(move);
-  if (q_options().conjugate || move <= std::max(2.0, 2.0 * gamma * usual)) {
-    const Index own = q.step(of_q.g, of_q.H, gamma);
-    return own < 0 ? 1 : own;
-  }
+  return gamma * std::sqrt(move) > std::max(2.0, 2.0 * gamma * usual);
+}
+
+// A natural-gradient step that is tried on its own batch: a log link from the prior to counts of
+// hundreds would leap by exp of the error. Returns how often it was shortened.
+Index Svgp::try_step(const RowSource& rows, double value, const Vector& u,
+                     const UncollapsedGradient& of_q, double gamma, NaturalGaussian& q,
+                     Jitter& jitter) const {
   const NaturalGaussian before = q;
   UncollapsedGradient unused;
   for (Index shortened = 0; shortened < 30; ++shortened, gamma *= 0.5) {
@@ -182,6 +112,23 @@ Index Svgp::step_q(const RowSource& rows, double value, const Vector& u,
     q = before;
   }
   return 30;
+}
+
+// The bound of a batch with its gradient, and a natural-gradient step of q, which needs less of the
+// gradient than the other parameters and is made beside them. `halvings` counts how often it was
+// shortened.
+double Svgp::batch_step(const RowSource& rows, const Vector& u, double gamma, NaturalGaussian& q,
+                        Jitter& jitter, Vector* gradient, Index& halvings) const {
+  UncollapsedGradient of_q;
+  bool large = false;
+  of_q.beside = [&](double value) {
+    if (!std::isfinite(value)) return;
+    large = is_large_step(rows, of_q, gamma, q);
+    if (!large) halvings += std::abs(q.step(of_q.g, of_q.H, gamma));  // −1: none was possible
+  };
+  const double value = batch_objective(u, rows, q, jitter, gradient, of_q);
+  if (large && std::isfinite(value)) halvings += try_step(rows, value, u, of_q, gamma, q, jitter);
+  return value;
 }
 
 Summary Svgp::train_batches(NaturalGaussian& q, Jitter& jitter) {
@@ -199,7 +146,6 @@ Summary Svgp::train_batches(NaturalGaussian& q, Jitter& jitter) {
   Adam adam(parameters_.flatten(), options);
   keep_freed_memory();
   NaturalGaussian best_q = q;
-  UncollapsedGradient of_q;
   Vector gradient = Vector::Zero(parameters_.free_size());
   Summary summary;
   summary.reason = fmt::format("made {} steps of minibatches", steps);
@@ -232,13 +178,9 @@ Summary Svgp::train_batches(NaturalGaussian& q, Jitter& jitter) {
     const bool held = step < hold;
     try {
       value = batches.with(step, [&](const RowSource& rows) {
-        return batch_objective(adam.state().u, rows, q, jitter, held ? nullptr : &gradient, of_q);
+        return batch_step(rows, adam.state().u, ramp * options_.natural_step, q, jitter,
+                          held ? nullptr : &gradient, halvings);
       });
-      if (std::isfinite(*value))
-        halvings += batches.with(step, [&](const RowSource& rows) {
-          return step_q(rows, *value, adam.state().u, of_q, ramp * options_.natural_step, q,
-                        jitter);
-        });
     } catch (const NumericalError& e) {
       say(fmt::format("step {} failed: {}", step, e.what()));
     }

@@ -2,18 +2,35 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <utility>
 
 #include "covary/error.hpp"
 #include "covary/linalg/blas.hpp"
+#include "covary/linalg/parallel.hpp"
 #include "statistics/block.hpp"
 
 namespace covary {
 namespace {
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
+// Ls·Lsᵀ, of whose lower triangle every strip of columns is a product without the zeros of Ls.
+Matrix square_of_lower(const Matrix& factor) {
+  constexpr Index width = 64;
+  const Index M = factor.rows();
+  const Matrix Ls = factor.triangularView<Eigen::Lower>();
+  Matrix S(M, M);
+  parallel_for((M + width - 1) / width, [&](Index strip) {
+    const Index c = strip * width, w = std::min(width, M - c), below = M - c;
+    gemm(1.0, Ls.block(c, 0, below, c + w), Op::none, Ls.block(c, 0, w, c + w), Op::transpose, 0.0,
+         S.block(c, c, below, w));
+  });
+  mirror_lower(S);
+  return S;
+}
 
 // The observed rows of one output, side by side: the likelihood's question and its answer.
 struct Packed {
@@ -73,7 +90,7 @@ struct Layout {
 
 // What a lane keeps from block to block.
 struct Scratch {
-  std::vector<Matrix> K, A, LA;  // Kuf and Luu⁻¹Kuf of each context, LsᵀA of each function
+  std::vector<Matrix> K, A, SA;  // Kuf and Luu⁻¹Kuf of each context, SA or LsᵀA of each function
   Matrix K_bar, rooted;
   Matrix f_mean, f_variance, m_bar, v_bar;  // rows × F
   Vector k, k_bar;
@@ -107,16 +124,20 @@ class RowTermSweep {
     layout_.m = place(adjoints_ == RowAdjoints::none ? 0 : M_ * F_);
     layout_.v = place(adjoints_ == RowAdjoints::none ? 0 : M_ * M_ * F_);
     layout_.size = next;
+    // The adjoints need S·a_n, which then gives the variance too: one product for two triangular
+    // ones.
+    if (adjoints_ == RowAdjoints::all)
+      for (const Matrix& Ls : q_.Ls) S_.push_back(square_of_lower(Ls));
   }
 
-  RowTermSums run() const {
+  RowTermSums run() {
     const Vector sums = sweep_.sum(layout_.size, [&]() -> Sweep::Body {
       auto scratch = std::make_shared<Scratch>();
       for (std::size_t i = 0; i < contexts_.size(); ++i) {
         scratch->K.emplace_back(M_, sweep_.widest());
         scratch->A.emplace_back(M_, sweep_.widest());
       }
-      scratch->LA.assign(at(F_), Matrix(M_, sweep_.widest()));
+      scratch->SA.assign(at(F_), Matrix(M_, sweep_.widest()));
       scratch->K_bar.resize(M_, adjoints_ == RowAdjoints::all ? sweep_.widest() : 0);
       return [this, scratch](const DataBlock& block, double* sum) {
         forward(block, *scratch);
@@ -125,7 +146,9 @@ class RowTermSweep {
         if (adjoints_ == RowAdjoints::all) of_parameters(block, *scratch, sum);
       };
     });
-    return unpack(sums);
+    RowTermSums out = unpack(sums);
+    out.S = std::move(S_);
+    return out;
   }
 
  private:
@@ -176,10 +199,16 @@ class RowTermSweep {
         c.kernel->diagonal(c.theta, block.x, s.k.data());
         s.k = (s.k - A.colwise().squaredNorm().transpose()).cwiseMax(0.0);
       }
-      auto LA = s.LA[at(f)].leftCols(n);
-      LA = A;
-      multiply_lower(q_.Ls[at(f)], LA, Op::transpose);
-      s.f_variance.col(f) = s.k + LA.colwise().squaredNorm().transpose();
+      auto SA = s.SA[at(f)].leftCols(n);
+      if (adjoints_ == RowAdjoints::all) {
+        gemm(1.0, S_[at(f)], Op::none, A, Op::none, 0.0, SA);
+        for (Index i = 0; i < n; ++i)
+          s.f_variance(i, f) = s.k(i) + std::max(0.0, A.col(i).dot(SA.col(i)));
+      } else {
+        SA = A;
+        multiply_lower(q_.Ls[at(f)], SA, Op::transpose);
+        s.f_variance.col(f) = s.k + SA.colwise().squaredNorm().transpose();
+      }
       if (!shared()) gemm(1.0, A, Op::transpose, q_.m.col(f), Op::none, 0.0, s.f_mean.col(f));
     }
     if (shared()) gemm(1.0, s.A[0].leftCols(n), Op::transpose, q_.m, Op::none, 0.0, s.f_mean);
@@ -210,23 +239,21 @@ class RowTermSweep {
     }
   }
 
-  // ā_n = m·m̄_n + 2v̄_n(Ls·Lsᵀ − I)a_n, then K̄uf = Luu⁻ᵀĀ.
+  // ā_n = m·m̄_n + 2v̄_n(S − I)a_n, then K̄uf = Luu⁻ᵀĀ.
   void of_parameters(const DataBlock& block, Scratch& s, double* sum) const {
     const Index n = block.x.n;
     auto bar = s.K_bar.leftCols(n);
     s.k_bar.setZero(n);
     for (Index f = 0; f < F_; ++f) {
       const std::size_t part = context_of(f);
-      auto LA = s.LA[at(f)].leftCols(n);
-      multiply_lower(q_.Ls[at(f)], LA);
       const bool begins = f == 0 || !shared(), ends = f == F_ - 1 || !shared();
       if (begins) {
         bar.setZero();
         s.k_bar.setZero();
       }
       for (Index i = 0; i < n; ++i)
-        bar.col(i) +=
-            2.0 * s.v_bar(i, f) * (LA.col(i) - s.A[part].col(i)) + s.m_bar(i, f) * q_.m.col(f);
+        bar.col(i) += 2.0 * s.v_bar(i, f) * (s.SA[at(f)].col(i) - s.A[part].col(i)) +
+                      s.m_bar(i, f) * q_.m.col(f);
       s.k_bar += s.v_bar.col(f);
       if (!ends) continue;
       const SweepContext& c = contexts_[part];
@@ -271,6 +298,7 @@ class RowTermSweep {
   RowAdjoints adjoints_;
   Index L_, F_, M_ = 0, B_ = 0;
   Layout layout_;
+  std::vector<Matrix> S_;  // Ls·Lsᵀ of each function
 };
 
 }  // namespace

@@ -243,7 +243,7 @@ TEST(Uncollapsed, ScaleMultipliesTheRowsOnly) {
 }
 
 TEST(Uncollapsed, SameBitsForAnyThreads) {
-  const Case t(3000, 40, 2, 2, 77);
+  const Case t(2000, 140, 2, 2, 77);  // several strips of every M×M matrix
   set_threads(1);
   UncollapsedGradient first;
   const double value = t.evaluate(&first).value;
@@ -257,6 +257,37 @@ TEST(Uncollapsed, SameBitsForAnyThreads) {
     EXPECT_EQ(g.m_bar, first.m_bar);
     EXPECT_EQ(g.Ls_bar, first.Ls_bar);
   }
+  set_threads(0);
+}
+
+TEST(Uncollapsed, SomethingBesideIsDoneOnceAndSeesTheTermsOfQ) {
+  const Case t(300, 150, 2, 2, 78);
+  UncollapsedGradient plain;
+  const double value = t.evaluate(&plain).value;
+  for (const int n : {1, 3})
+    for (const bool of_parameters : {false, true}) {
+      set_threads(n);
+      UncollapsedGradient g;
+      g.of_parameters = of_parameters;
+      int calls = 0;
+      double told = 0.0;
+      Matrix seen_g;
+      std::vector<Matrix> seen_H;
+      g.beside = [&](double bound) {
+        ++calls;
+        told = bound;
+        seen_g = g.g;
+        seen_H = g.H;
+      };
+      EXPECT_EQ(t.evaluate(&g).value, told);
+      EXPECT_EQ(calls, 1);
+      EXPECT_NEAR(told, value, 1e-10 * std::abs(value));
+      EXPECT_EQ(seen_g, g.g);
+      EXPECT_EQ(seen_H, g.H);
+      if (!of_parameters) continue;
+      EXPECT_EQ(g.theta_bar, plain.theta_bar);
+      EXPECT_EQ(g.z_bar, plain.z_bar);
+    }
   set_threads(0);
 }
 

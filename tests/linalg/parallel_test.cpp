@@ -33,6 +33,17 @@ TEST_P(ParallelFor, CallsEachIndexOnce) {
   }
 }
 
+// Regions that follow at once find the threads awake, or late for the one before.
+TEST_P(ParallelFor, ManyShortRegionsInARow) {
+  std::atomic<Index> total{0};
+  for (Index region = 0; region < 5000; ++region)
+    parallel_for(2 + region % 3, [&](Index i) { total += 1 + i; });
+  Index expected = 0;
+  for (Index region = 0; region < 5000; ++region)
+    for (Index i = 0; i < 2 + region % 3; ++i) expected += 1 + i;
+  EXPECT_EQ(total, expected);
+}
+
 TEST_P(ParallelFor, NestedCallsRunOnTheThreadThatMakesThem) {
   std::atomic<int> total{0}, elsewhere{0};
   parallel_for(20, [&](Index) {

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "covary/error.hpp"
+#include "covary/linalg/parallel.hpp"
 #include "covary/models/sparse_regression.hpp"
 #include "covary/random/random.hpp"
 #include "support/gradient_check.hpp"
@@ -306,6 +307,24 @@ TEST(Svgp, T26SameSeedSameResult) {
     o.seed = 1;
     EXPECT_NE(Svgp(data.X, data.y, o).fit().value, first.value);
   }
+}
+
+TEST(Svgp, MinibatchesHaveTheSameBitsForAnyThreads) {
+  const Labelled data = simulation_one(400, 9);
+  SvgpOptions o = brief("bernoulli(logit)", 80, 5);
+  o.batch = 300;
+  o.steps = 12;
+  o.natural_ramp = 2;
+  o.jitter = 1e-6;
+  set_threads(1);
+  const GeneralisedFit first = Svgp(data.X, data.y, o).fit();
+  for (const int n : {2, 5}) {
+    set_threads(n);
+    const GeneralisedFit fit = Svgp(data.X, data.y, o).fit();
+    EXPECT_EQ(fit.value, first.value);
+    EXPECT_EQ(fit.parameters.values(), first.parameters.values());
+  }
+  set_threads(0);
 }
 
 TEST(Svgp, TheLastSmallerBatchHasItsOwnScale) {

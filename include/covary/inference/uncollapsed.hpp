@@ -34,9 +34,20 @@ struct UncollapsedValues {
   WhitenedGaussian q;            // M×F
 };
 
+struct UncollapsedEvaluation {
+  double value = 0.0;
+  double fit = 0.0;  // scale·Σ E log p(y|f)
+  double kl = 0.0;
+  double jitter = 0.0;
+  std::vector<Matrix> Luu;  // of each part
+};
+
 struct UncollapsedGradient {
   bool of_parameters = true;  // wanted: θ, z, the likelihood's and the mean's
   bool of_factors = true;     // wanted: m_bar and Ls_bar
+
+  // Called with the bound once g and H are there, while other threads go on with the parameters.
+  std::function<void(double value)> beside = nullptr;
 
   // Of the data's term alone, by m (M×F) and by S = Ls·Lsᵀ: what natural gradients are made of.
   Matrix g;
@@ -47,14 +58,6 @@ struct UncollapsedGradient {
   Matrix mean_bar;
   Matrix m_bar;                // M×F
   std::vector<Matrix> Ls_bar;  // lower triangles
-};
-
-struct UncollapsedEvaluation {
-  double value = 0.0;
-  double fit = 0.0;  // scale·Σ E log p(y|f)
-  double kl = 0.0;
-  double jitter = 0.0;
-  std::vector<Matrix> Luu;  // of each part
 };
 
 UncollapsedEvaluation evaluate_uncollapsed(const UncollapsedProblem& problem,

@@ -100,7 +100,7 @@ class Svgp {
   // units and over all rows; q carries from call to call. Nothing where q does not settle.
   std::optional<double> objective(const Vector& u, Vector* gradient, Jitter& jitter,
                                   NaturalGaussian& q) const;
-  // An estimate of the same from some rows, at the q given and without moving it.
+  // An estimate of the same from some rows, at the q given. It does not move q; of_q.beside may.
   double batch_objective(const Vector& u, const RowSource& rows, const NaturalGaussian& q,
                          Jitter& jitter, Vector* gradient, UncollapsedGradient& of_q) const;
   NaturalGaussian prior() const;  // where q begins
@@ -127,9 +127,13 @@ class Svgp {
   Minimum train_rows(const LbfgsOptions& training, NaturalGaussian& q, Jitter& jitter, bool tell);
   Summary train_full(NaturalGaussian& q, Jitter& jitter);
   Summary train_batches(NaturalGaussian& q, Jitter& jitter);
-  Index step_q(const RowSource& rows, double value, const Vector& u,
-               const UncollapsedGradient& of_q, double gamma, NaturalGaussian& q,
-               Jitter& jitter) const;
+  bool is_large_step(const RowSource& rows, const UncollapsedGradient& of_q, double gamma,
+                     const NaturalGaussian& q) const;
+  Index try_step(const RowSource& rows, double value, const Vector& u,
+                 const UncollapsedGradient& of_q, double gamma, NaturalGaussian& q,
+                 Jitter& jitter) const;
+  double batch_step(const RowSource& rows, const Vector& u, double gamma, NaturalGaussian& q,
+                    Jitter& jitter, Vector* gradient, Index& halvings) const;
   void say(const std::string& text) const;
 
   SvgpOptions options_;

@@ -63,6 +63,7 @@ struct RowTermSums {
   std::vector<Vector> theta_bar, z_bar;  // of each context, through Kuf and k_nn
   Vector parameters_bar;                 // of the likelihood
   Matrix mean_bar;                       // like mean_weights
+  std::vector<Matrix> S;                 // Ls·Lsᵀ of each function; with all adjoints
 };
 // One context for all functions, or one for each with as many features. The mean and its weights
 // (basis × F) are those of the first; noise is not used.
