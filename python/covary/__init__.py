@@ -28,6 +28,8 @@ from ._core import (
     Fit,
     Generalised,
     GeneralisedFit,
+    Gplvm,
+    GplvmFit,
     InputError,
     Interrupted,
     Kernel,
@@ -52,12 +54,16 @@ if TYPE_CHECKING:
     from .classifiers import SparseGPClassifier as SparseGPClassifier
     from .estimators import GPRegressor as GPRegressor
     from .estimators import SparseGPRegressor as SparseGPRegressor
+    from .latent import MRD as MRD
+    from .latent import BayesianGPLVM as BayesianGPLVM
+    from .latent import DynamicalGPLVM as DynamicalGPLVM
 
 __all__ = [
-    "CovaryError", "ExpressionError", "FileError", "Fit", "GPClassifier", "GPRegressor", "Generalised",
-    "GeneralisedFit", "InputError", "Interrupted", "Kernel", "Mean", "NumericalError", "Parameters", "Regression",
-    "SparseGPClassifier", "SparseGPRegressor", "SparseRegression", "Summary", "Svgp", "Unsupported", "__version__",
-    "fit_file", "load", "plot", "set_threads", "threads",
+    "BayesianGPLVM", "CovaryError", "DynamicalGPLVM", "ExpressionError", "FileError", "Fit", "GPClassifier",
+    "GPRegressor", "Generalised", "GeneralisedFit", "Gplvm", "GplvmFit", "InputError", "Interrupted", "Kernel", "MRD",
+    "Mean", "NumericalError", "Parameters", "Regression", "SparseGPClassifier", "SparseGPRegressor",
+    "SparseRegression", "Summary", "Svgp", "Unsupported", "__version__", "fit_file", "load", "plot", "set_threads",
+    "threads",
 ]
 
 
@@ -67,6 +73,8 @@ def __getattr__(name):
         return getattr(importlib.import_module(".estimators", __name__), name)
     if name in ("GPClassifier", "SparseGPClassifier"):
         return getattr(importlib.import_module(".classifiers", __name__), name)
+    if name in ("BayesianGPLVM", "DynamicalGPLVM", "MRD"):
+        return getattr(importlib.import_module(".latent", __name__), name)
     if name == "plot":
         return importlib.import_module(".plot", __name__)
     raise AttributeError(f"module 'covary' has no attribute '{name}'")

@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 
 #include "covary/models/generalised.hpp"
+#include "covary/models/gplvm.hpp"
 #include "covary/models/sparse_regression.hpp"
 #include "covary/models/svgp.hpp"
 #include "unlocked.hpp"
@@ -21,6 +22,7 @@ class Watch {
   void attach(SparseRegressionOptions& options);
   void attach(GeneralisedOptions& options) { attach(options.training, options.after_iteration); }
   void attach(SvgpOptions& options);
+  void attach(GplvmOptions& options) { attach(options.training, options.after_iteration); }
 
   // Trains a model with options that this was attached to, without the interpreter's lock.
   template <class Model>

@@ -31,7 +31,7 @@ constexpr Phrase kernel_phrases[] = {
     {"additive", "a sum of functions of one input each"},
 };
 
-std::string term_words(std::string expression) {
+std::string term_words(const std::string& expression) {
   if (const auto star = expression.find(" * ");
       star != std::string::npos && expression.find_first_not_of("0123456789.e+-") == star)
     return term_words(expression.substr(star + 3));  // a fixed factor

@@ -1,0 +1,181 @@
+"""Level one: latent-variable models in the manner of scikit-learn's transformers."""
+
+from typing import Any, Dict, List, Optional, Union
+
+import numpy as np
+
+try:
+    from sklearn.base import BaseEstimator, TransformerMixin
+    from sklearn.utils.validation import check_is_fitted, validate_data
+except ImportError as error:
+    raise ImportError(
+        f"BayesianGPLVM, DynamicalGPLVM and MRD need scikit-learn 1.6 or newer ({error}): "
+        "pip install 'covary[sklearn]'. covary.Gplvm needs NumPy alone."
+    ) from error
+
+from ._core import Gplvm, GplvmFit, Kernel
+from .estimators import _seed
+
+__all__ = ["BayesianGPLVM", "DynamicalGPLVM", "MRD"]
+
+
+class _Latent(TransformerMixin, BaseEstimator):
+    """What the models share: they differ in the arguments of ``covary.Gplvm``, ``_more``."""
+
+    latent: int
+    fit_: GplvmFit
+
+    def fit(self, X: Any, y: Any = None):
+        """Finds q of the latent inputs, the mapping and how many dimensions are in use. y is not used."""
+        X = validate_data(self, X, dtype=np.float64, order="C", ensure_all_finite="allow-nan", ensure_min_samples=2)
+        model = Gplvm(X, latent=self.latent, kernel=self.kernel, inducing=self.inducing, scale=self.scale,
+                      restarts=self.restarts, seed=_seed(self.random_state), **self._more(X))
+        self.fit_ = model.fit(max_iter=self.max_iter, progress=bool(self.verbose))
+        self.embedding_ = self.fit_.mean
+        self.relevance_ = self.fit_.relevance
+        self.n_iter_ = self.fit_.summary.iterations
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+        """``fit(X).transform(X)``: each row placed by itself. ``embedding_`` has the means found in training."""
+        return self.fit(X).transform(X)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """The means of the latent inputs of rows, whose cells may be missing (NaN)."""
+        check_is_fitted(self, "fit_")
+        X = validate_data(self, X, reset=False, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
+        return self.fit_.infer(X)[0]
+
+    def inverse_transform(self, X: Any, return_std: bool = False) -> Any:
+        """The outputs at points of the latent space, with their standard deviations on demand."""
+        check_is_fitted(self, "fit_")
+        mean, variance = self.fit_.decode(np.asarray(X, dtype=np.float64))
+        return (mean, np.sqrt(variance)) if return_std else mean
+
+    def _more(self, X) -> Dict[str, Any]:
+        return {}
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.latent
+
+
+class BayesianGPLVM(_Latent):
+    """A Bayesian Gaussian-process latent-variable model: few dimensions behind many columns.
+
+    Parameters
+    ----------
+    latent : int, default 2
+        Dimensions of the latent space at most; what is not needed switches itself off.
+    kernel : str or Kernel, default "se(ard)"
+    inducing : int, default 50
+        Inducing inputs, at most one for each row.
+    scale : {"global", "columns", "none"}, default "global"
+    restarts : int, default 0
+        Starts in all; 0 is four up to 500 rows, two up to 2000, else one.
+    max_iter : int, default 1000
+    random_state : int, RandomState instance or None, default None
+    verbose : bool, default False
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n_samples, latent)
+    relevance_ : array of shape (n_views, latent)
+    fit_ : covary.GplvmFit
+    n_iter_ : int
+
+    Examples
+    --------
+    >>> import numpy as np, covary as cv
+    >>> t = np.linspace(-1.5, 1.5, 60)
+    >>> Y = np.column_stack([t, np.sin(2 * t), t**2]) + 0.02 * np.random.default_rng(0).standard_normal((60, 3))
+    >>> model = cv.BayesianGPLVM(latent=2, inducing=12, max_iter=200, random_state=0)
+    >>> X = model.fit_transform(Y)
+    >>> X.shape, model.inverse_transform(X).shape
+    ((60, 2), (60, 3))
+    """
+
+    def __init__(self, latent: int = 2, kernel: Union[str, Kernel] = "se(ard)", inducing: int = 50,
+                 scale: str = "global", restarts: int = 0, max_iter: int = 1000, random_state: Any = None,
+                 verbose: bool = False):
+        self.latent = latent
+        self.kernel = kernel
+        self.inducing = inducing
+        self.scale = scale
+        self.restarts = restarts
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.verbose = verbose
+
+
+class DynamicalGPLVM(_Latent):
+    """A latent-variable model whose latent inputs follow Gaussian processes over time.
+
+    As BayesianGPLVM, and:
+
+    Parameters
+    ----------
+    times : array of shape (n_samples,) or (n_samples, d), or None
+        Of the rows of ``fit``; None is 0, 1, 2, ….
+    dynamics : str or Kernel, default "se + white"
+    sequences : list of int, default ()
+        First rows of independent sequences; none is one.
+    """
+
+    def __init__(self, latent: int = 2, kernel: Union[str, Kernel] = "se(ard)", inducing: int = 50, times: Any = None,
+                 dynamics: Union[str, Kernel] = "se + white", sequences: Any = (), scale: str = "global",
+                 restarts: int = 0, max_iter: int = 1000, random_state: Any = None, verbose: bool = False):
+        self.latent = latent
+        self.kernel = kernel
+        self.inducing = inducing
+        self.times = times
+        self.dynamics = dynamics
+        self.sequences = sequences
+        self.scale = scale
+        self.restarts = restarts
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def forecast(self, times: Any, sequence: int = 0, return_std: bool = False) -> Any:
+        """The outputs at further times of a sequence, or with −1 of a new one."""
+        check_is_fitted(self, "fit_")
+        mean, variance = self.fit_.decode(*self.fit_.forecast(times, sequence))
+        return (mean, np.sqrt(variance)) if return_std else mean
+
+    def _more(self, X):
+        times = np.arange(len(X), dtype=np.float64) if self.times is None else np.asarray(self.times, dtype=np.float64)
+        return {"times": times, "dynamics": self.dynamics, "sequences": [int(s) for s in self.sequences]}
+
+
+class MRD(_Latent):
+    """Manifold relevance determination: several views of the same rows share some latent dimensions.
+
+    As BayesianGPLVM, and:
+
+    Parameters
+    ----------
+    views : dict of str and list of int, or None
+        The columns of each view; None is one view of all of them.
+    """
+
+    def __init__(self, views: Optional[Dict[str, List[int]]] = None, latent: int = 4,
+                 kernel: Union[str, Kernel] = "se(ard)", inducing: int = 50, scale: str = "global", restarts: int = 0,
+                 max_iter: int = 1000, random_state: Any = None, verbose: bool = False):
+        self.views = views
+        self.latent = latent
+        self.kernel = kernel
+        self.inducing = inducing
+        self.scale = scale
+        self.restarts = restarts
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _more(self, X):
+        return {} if self.views is None else {"views": {name: list(columns) for name, columns in self.views.items()}}

@@ -1,0 +1,254 @@
+// Latent-variable models, and what training makes of them.
+#include <fmt/format.h>
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "arrays.hpp"
+#include "bindings.hpp"
+#include "covary/error.hpp"
+#include "covary/models/gplvm.hpp"
+#include "covary/storage/model_file.hpp"
+#include "expressions.hpp"
+#include "parameters.hpp"
+#include "watch.hpp"
+
+namespace covary::python {
+namespace {
+
+using namespace nb::literals;
+
+#define COVARY_ARRAY "numpy.typing.NDArray[numpy.float64]"
+#define COVARY_MOMENTS "tuple[" COVARY_ARRAY ", " COVARY_ARRAY "]"
+
+using Moments = std::pair<NumpyArray, NumpyArray>;
+
+// A model with its data in their own units, so that fit() may set the options of training.
+struct GplvmModel {
+  RowMatrix Y;
+  GplvmOptions options;
+  Gplvm gplvm;
+};
+
+RowMatrix table_or_nothing(const ArrayLike& object, const char* name) {
+  return object.is_none() ? RowMatrix() : RowMatrix(to_outputs(object, name).get());
+}
+
+std::vector<LatentView> to_views(const nb::object& views) {
+  std::vector<LatentView> out;
+  if (views.is_none()) return out;
+  for (const auto& [name, columns] : nb::cast<nb::dict>(views))
+    out.push_back({nb::cast<std::string>(name), nb::cast<std::vector<Index>>(columns)});
+  return out;
+}
+
+SavedLatent run_fit(GplvmModel& m, Index max_iter, std::optional<double> max_seconds,
+                    const nb::object& callback, const nb::object& progress) {
+  GplvmOptions options = m.options;
+  options.training.max_iterations = max_iter;
+  if (max_seconds) options.training.max_seconds = *max_seconds;
+  Watch watch(callback, progress, options.training, 1, 0.0);
+  watch.attach(options);
+  // A model of its own is trained, so that other Python threads may go on using this one.
+  Gplvm training = unlocked([&] {
+    Gplvm made(m.Y, options);
+    made.parameters() = m.gplvm.parameters();
+    return made;
+  });
+  SavedLatent out{watch.run(training)};
+  for (Index p = 0; p < m.Y.cols(); ++p) out.fit.output_names.push_back(fmt::format("c{}", p));
+  if (out.fit.dynamics)
+    for (Index d = 0; d < options.times.cols(); ++d)
+      out.fit.time_names.push_back(fmt::format("t{}", d));
+  m.gplvm.parameters() = training.parameters();
+  return out;
+}
+
+SavedLatent latent_in(AnyModel model, const std::string& source) {
+  if (auto* m = std::get_if<SavedLatent>(&model)) return std::move(*m);
+  throw Unsupported(fmt::format("{} holds no latent-variable model: covary.load reads it", source));
+}
+
+std::string describe(const SavedLatent& m) {
+  return fmt::format("latent-variable model of {} outputs, {} rows, {} of {} dimensions in use",
+                     m.fit.outputs(), m.fit.mean.rows(), m.fit.active().size(), m.fit.latent());
+}
+
+Moments infer(const SavedLatent& m, const ArrayLike& Y, Index iterations, Index starts) {
+  const Rows rows = to_outputs(Y);
+  auto found = unlocked([&] { return m.fit.infer(rows.get(), iterations, starts); });
+  return {to_numpy(std::move(found.mean)), to_numpy(std::move(found.variance))};
+}
+
+Moments decode(const SavedLatent& m, const ArrayLike& X, const ArrayLike& variance) {
+  const Rows at = to_inputs(X);
+  const RowMatrix with = table_or_nothing(variance, "variance");
+  Prediction p =
+      unlocked([&] { return with.size() ? m.fit.decode(at.get(), with) : m.fit.decode(at.get()); });
+  return {to_numpy(std::move(p.mean)), to_numpy(std::move(p.variance_y))};
+}
+
+Moments forecast(const SavedLatent& m, const ArrayLike& times, Index sequence) {
+  const Rows at = to_outputs(times, "times");
+  LatentMarginals x = unlocked([&] { return m.fit.forecast(at.get(), sequence); });
+  return {to_numpy(std::move(x.mean)), to_numpy(std::move(x.variance))};
+}
+
+constexpr const char* model_doc =
+    R"doc(A Bayesian GP-LVM, to be trained: outputs whose inputs are unknown.
+
+Y is N×P, NaN where missing. ``latent`` is how many dimensions the latent space has at most; what is not
+needed switches itself off. ``views`` is a dictionary of names and lists of columns, each with a mapping
+of its own; ``times`` (N or N×d) are what the latent inputs follow by Gaussian processes with the kernel
+``dynamics``, independent between ``sequences``, which are given by their first rows. ``given`` (N×latent,
+NaN where unknown) are inputs that are known.
+
+>>> import numpy as np, covary as cv
+>>> t = np.linspace(-1.5, 1.5, 60)
+>>> noise = 0.02 * np.random.default_rng(0).standard_normal((60, 4))
+>>> Y = np.column_stack([t, np.sin(2 * t), t**2, np.tanh(2 * t)]) + noise
+>>> fit = cv.Gplvm(Y, latent=3, inducing=12).fit(max_iter=300)
+>>> fit.mean.shape, len(fit.active)
+((60, 3), 1)
+>>> mean, variance = fit.decode(fit.mean)
+>>> bool(abs(mean - Y).mean() < 0.05)
+True
+)doc";
+
+void bind_model(nb::module_& m) {
+  nb::class_<GplvmModel>(m, "Gplvm", model_doc)
+      .def(
+          "__init__",
+          [](GplvmModel* self, const ArrayLike& Y, Index latent, const KernelLike& kernel,
+             Index inducing, const nb::object& views, const ArrayLike& times,
+             const KernelLike& dynamics, const std::vector<Index>& sequences,
+             const ArrayLike& given, const std::string& scale, double snr, Index restarts,
+             double jitter, std::uint64_t seed) {
+            RowMatrix data = to_outputs(Y).get();
+            GplvmOptions o;
+            o.latent = latent;
+            o.kernel = to_kernel(kernel);
+            o.inducing = inducing;
+            o.views = to_views(views);
+            o.times = table_or_nothing(times, "times");
+            o.dynamics = to_kernel(dynamics);
+            o.sequences = sequences;
+            o.given = table_or_nothing(given, "given");
+            o.scale_outputs = parse_scale_mode(scale);
+            o.snr = snr;
+            o.starts = restarts;
+            o.jitter = jitter;
+            o.seed = seed;
+            Gplvm model = unlocked([&] { return Gplvm(data, o); });
+            new (self) GplvmModel{std::move(data), std::move(o), std::move(model)};
+          },
+          "Y"_a, "latent"_a = 10, "kernel"_a = "se(ard)", "inducing"_a = 50, "views"_a = nb::none(),
+          "times"_a = nb::none(), "dynamics"_a = "se + white", "sequences"_a = std::vector<Index>(),
+          "given"_a = nb::none(), "scale"_a = "global", "snr"_a = 100.0, "restarts"_a = 0,
+          "jitter"_a = 0.0, "seed"_a = 0)
+      .def(
+          "fit",
+          [](GplvmModel& self, Index max_iter, std::optional<double> max_seconds,
+             const nb::object& callback, std::optional<bool> progress) {
+            return run_fit(self, max_iter, max_seconds, callback, nb::cast(progress));
+          },
+          "max_iter"_a = 1000, "max_seconds"_a = nb::none(), "callback"_a = nb::none(),
+          "progress"_a = nb::none(),
+          "Trains from the current parameters, and from further starts; the best bound is kept.")
+      .def(
+          "elbo",
+          [](const GplvmModel& self) { return unlocked([&] { return self.gplvm.elbo(); }); },
+          "The bound at the current parameters, in the units of the data.")
+      .def_prop_ro(
+          "parameters", [](GplvmModel& self) -> Parameters& { return self.gplvm.parameters(); },
+          nb::rv_policy::reference_internal, "In the units the model sees.")
+      .def_prop_ro("kernel", [](const GplvmModel& self) { return self.options.kernel; })
+      .def_prop_ro("warnings", [](const GplvmModel& self) { return self.gplvm.warnings(); })
+      .def("__repr__", [](const GplvmModel& self) {
+        return fmt::format("<Gplvm: {}×{} outputs, {} latent dimensions, kernel {}>", self.Y.rows(),
+                           self.Y.cols(), self.options.latent, self.options.kernel.print());
+      });
+}
+
+void bind_storage(nb::class_<SavedLatent>& fit) {
+  fit.def(
+         "save",
+         [](const SavedLatent& m, const std::filesystem::path& path) {
+           unlocked([&] { save_model(path.string(), m); });
+         },
+         "path"_a, "Writes the model file, which the command line reads too.")
+      .def("__getstate__",
+           [](const SavedLatent& m) {
+             const auto bytes = unlocked([&] { return save_model_bytes(m); });
+             return nb::bytes(bytes.data(), bytes.size());
+           })
+      .def("__setstate__",
+           [](SavedLatent& m, const nb::bytes& state) {
+             const std::span bytes(static_cast<const std::byte*>(state.data()), state.size());
+             new (&m) SavedLatent(
+                 unlocked([&] { return latent_in(load_any_model_bytes(bytes), "the pickle"); }));
+           })
+      .def("__copy__", [](nb::handle self) { return nb::borrow(self); })
+      .def(
+          "__deepcopy__", [](nb::handle self, nb::handle) { return nb::borrow(self); }, "memo"_a);
+}
+
+}  // namespace
+
+void bind_latent_fit(nb::module_& m) {
+  nb::class_<SavedLatent> fit(m, "GplvmFit",
+                              "A trained latent-variable model: immutable, saveable.");
+  bind_storage(fit);
+  fit.def("infer", infer, "Y"_a, "iterations"_a = 200, "starts"_a = 2,
+          "Means and variances of q(x) for rows of outputs, NaN where they are not observed.",
+          nb::sig("def infer(self, Y: numpy.typing.ArrayLike, iterations: int = 200, starts: int = "
+                  "2) -> " COVARY_MOMENTS))
+      .def("decode", decode, "X"_a, "variance"_a = nb::none(),
+           "Mean and variance of the outputs at points of the latent space, or at Gaussians with "
+           "these variances.",
+           nb::sig("def decode(self, X: numpy.typing.ArrayLike, "
+                   "variance: numpy.typing.ArrayLike | None = None) -> " COVARY_MOMENTS))
+      .def("forecast", forecast, "times"_a, "sequence"_a = 0,
+           "Means and variances of the latent inputs at further times of a sequence, or with −1 of "
+           "a new one.",
+           nb::sig("def forecast(self, times: numpy.typing.ArrayLike, sequence: int = 0) "
+                   "-> " COVARY_MOMENTS))
+      .def_prop_ro(
+          "mean", [](const SavedLatent& s) { return to_numpy(RowMatrix(s.fit.mean)); },
+          nb::rv_policy::move, "Of q(X), N×latent.")
+      .def_prop_ro(
+          "variance", [](const SavedLatent& s) { return to_numpy(RowMatrix(s.fit.variance)); },
+          nb::rv_policy::move, "Of q(X), N×latent.")
+      .def_prop_ro(
+          "scaled_mean", [](const SavedLatent& s) { return to_numpy(s.fit.scaled_mean()); },
+          nb::rv_policy::move, "The means times √relevance: what distances should be taken in.")
+      .def_prop_ro(
+          "relevance", [](const SavedLatent& s) { return to_numpy(RowMatrix(s.fit.relevance())); },
+          nb::rv_policy::move,
+          "Each view's weight of each dimension over its largest, views×latent.")
+      .def_prop_ro(
+          "active", [](const SavedLatent& s) { return s.fit.active(); },
+          "Dimensions whose mean KL(q‖prior) exceeds 0.05 nats a row.")
+      .def_prop_ro(
+          "views",
+          [](const SavedLatent& s) {
+            nb::dict out;
+            for (const auto& mapping : s.fit.mappings)
+              out[mapping.view.name.c_str()] = mapping.view.columns;
+            return out;
+          },
+          "Names and columns of the views.", nb::sig("def views(self) -> dict[str, list[int]]"))
+      .def_prop_ro(
+          "value", [](const SavedLatent& s) { return s.fit.elbo; },
+          "The bound in nats, in the units of the data, without log priors.")
+      .def_prop_ro("parameters", [](const SavedLatent& s) { return s.fit.parameters; })
+      .def_prop_ro("summary", [](const SavedLatent& s) { return s.fit.summary; })
+      .def("__repr__", [](const SavedLatent& s) {
+        return fmt::format("<{}: elbo {:.6g}>", describe(s), s.fit.elbo);
+      });
+  bind_model(m);
+}
+
+}  // namespace covary::python

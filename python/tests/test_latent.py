@@ -1,0 +1,74 @@
+"""Latent-variable models."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import covary as cv
+
+
+@parametrize_with_checks([cv.BayesianGPLVM(inducing=8, max_iter=5, restarts=1),
+                          cv.DynamicalGPLVM(inducing=8, max_iter=3, restarts=1), cv.MRD(inducing=8, max_iter=3, restarts=1)])
+def test_scikit_learn_says_yes(estimator, check):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check(estimator)
+
+
+def curve(n=60):
+    t = np.linspace(-1.5, 1.5, n)
+    noise = 0.02 * np.random.default_rng(0).standard_normal((n, 4))
+    return t, np.column_stack([t, np.sin(2 * t), t**2, np.tanh(2 * t)]) + noise
+
+
+def test_a_curve_has_one_dimension():
+    t, Y = curve()
+    model = cv.BayesianGPLVM(latent=3, inducing=12, random_state=0, max_iter=600)
+    X = model.fit(Y).embedding_
+    assert np.sum(model.relevance_ > 0.01) == 1
+    used = int(np.argmax(model.relevance_[0]))
+    assert abs(np.corrcoef(X[:, used], t)[0, 1]) > 0.9
+    assert np.abs(model.inverse_transform(X) - Y).mean() < 0.05
+    some = Y[[20]].copy()
+    some[0, 2:] = np.nan
+    assert abs(model.transform(some)[0, used] - X[20, used]) < 0.3
+    assert np.abs(model.inverse_transform(model.transform(some))[0] - Y[20]).max() < 0.3
+
+
+def test_dynamics_forecast_and_views_share():
+    t, Y = curve()
+    model = cv.DynamicalGPLVM(latent=2, inducing=12, times=t, random_state=0, max_iter=200).fit(Y)
+    mean, sd = model.forecast([1.52], return_std=True)
+    assert mean.shape == sd.shape == (1, 4)
+    assert np.abs(mean - Y[-1]).max() < 0.5
+    both = cv.MRD({"a": [0, 1], "b": [2, 3]}, latent=2, inducing=12, random_state=0, max_iter=100).fit(Y)
+    assert both.relevance_.shape == (2, 2)
+    assert both.fit_.views == {"a": [0, 1], "b": [2, 3]}
+
+
+def test_files_and_pickles_keep_the_bits(tmp_path):
+    _, Y = curve(30)
+    fit = cv.Gplvm(Y, latent=2, inducing=8).fit(max_iter=10)
+    fit.save(tmp_path / "m.cov")
+    for other in (cv.load(tmp_path / "m.cov"), pickle.loads(pickle.dumps(fit))):
+        assert isinstance(other, cv.GplvmFit)
+        assert np.array_equal(other.mean, fit.mean)
+        assert np.array_equal(other.decode(fit.mean, fit.variance)[0], fit.decode(fit.mean, fit.variance)[0])
+        assert other.value == fit.value
+
+
+def test_bad_input_says_what_to_do():
+    _, Y = curve(20)
+    with pytest.raises(cv.InputError, match="at least one dimension"):
+        cv.Gplvm(Y, latent=0)
+    with pytest.raises(cv.InputError, match="20 rows"):
+        cv.Gplvm(Y, times=np.arange(5))
+    gone = Y.copy()
+    gone[3] = np.nan
+    with pytest.raises(cv.InputError, match="row 3 has no observed output"):
+        cv.Gplvm(gone)
+    with pytest.raises(cv.InputError, match="no dynamics"):
+        cv.Gplvm(Y, latent=2).fit(max_iter=1).forecast([1.0])
