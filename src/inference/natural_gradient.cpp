@@ -7,6 +7,7 @@
 
 #include "covary/error.hpp"
 #include "covary/linalg/blas.hpp"
+#include "inference/coupled_newton.hpp"
 
 namespace covary {
 namespace {
@@ -95,6 +96,37 @@ class Acceleration {
   Vector last_, last_step_;
 };
 
+// Newton's step of the means of all functions together.
+Matrix coupled_move(const WhitenedGaussian& q, const UncollapsedGradient& now) {
+  const Index F = q.m.cols();
+  return coupled_step(
+      now.g - q.m,
+      [&](const Matrix& r) {
+        Matrix out = r;
+        for (Index f = 0; f < F; ++f) {
+          const Matrix& Ls = q.Ls[static_cast<std::size_t>(f)];
+          multiply_lower(Ls, out.col(f), Op::transpose);
+          multiply_lower(Ls, out.col(f));
+        }
+        return out;
+      },
+      [&](const Matrix& d) {
+        Matrix out = d;
+        const auto add = [&](double factor, const Matrix& A, Index from, Index to) {
+          gemm(factor, A, Op::none, d.col(from), Op::none, 1.0, out.col(to));
+        };
+        for (Index f = 0, pair = 0; f < F; ++f) {
+          add(-2.0, now.H[static_cast<std::size_t>(f)], f, f);
+          for (Index l = f + 1; l < F; ++l, ++pair) {
+            const Matrix& C = now.C[static_cast<std::size_t>(pair)];
+            add(-1.0, C, f, l);
+            add(-1.0, C, l, f);
+          }
+        }
+        return out;
+      });
+}
+
 }  // namespace
 
 CovarianceForm::CovarianceForm(Kind k, Index rows) : kind(k), block(rows) {
@@ -170,7 +202,8 @@ bool NaturalGaussian::set(const Matrix& m, std::vector<Matrix> precision) {
   return true;
 }
 
-Index NaturalGaussian::step(const Matrix& g, const std::vector<Matrix>& H, double gamma) {
+Index NaturalGaussian::step(const Matrix& g, const std::vector<Matrix>& H, double gamma,
+                            const Matrix* move) {
   if (!(gamma > 0.0) || gamma > 1.0)
     throw InputError(
         fmt::format("the step of a natural gradient lies above 0 and at most at 1, got {}", gamma));
@@ -185,10 +218,14 @@ Index NaturalGaussian::step(const Matrix& g, const std::vector<Matrix>& H, doubl
       P.diagonal().array() += gamma;
       good = factor_of_inverse(P, next.Ls[f]);
       if (!good) break;
-      Matrix move = gamma * (g.col(column) - q_.m.col(column));
-      multiply_lower(next.Ls[f], move, Op::transpose);
-      multiply_lower(next.Ls[f], move);
-      next.m.col(column) += move;
+      if (move) {
+        next.m.col(column) += gamma * move->col(column);
+      } else {
+        Matrix own = gamma * (g.col(column) - q_.m.col(column));
+        multiply_lower(next.Ls[f], own, Op::transpose);
+        multiply_lower(next.Ls[f], own);
+        next.m.col(column) += own;
+      }
       if (form_.kind != CovarianceForm::Kind::full) {
         Matrix masked = P;
         form_.mask(masked);
@@ -228,8 +265,10 @@ QOptimum maximise_q(const UncollapsedProblem& problem, UncollapsedValues& values
                     NaturalGaussian& q, Jitter& jitter, UncollapsedGradient* gradient,
                     const QOptions& options) {
   const std::vector<Cholesky> factors = factor_parts(problem, values, jitter);
+  const bool coupled = problem.likelihood.latents > 1 && problem.parts.size() == 1;
   UncollapsedGradient now;
   now.of_parameters = now.of_factors = false;
+  now.coupled = coupled;
   const auto evaluate = [&](const WhitenedGaussian& at, UncollapsedGradient& to) {
     values.q = at;
     return evaluate_uncollapsed(problem, values, factors, &to);
@@ -256,6 +295,7 @@ QOptimum maximise_q(const UncollapsedProblem& problem, UncollapsedValues& values
     const auto accept = [&](NaturalGaussian& trial) {
       UncollapsedGradient there;
       there.of_parameters = there.of_factors = false;
+      there.coupled = coupled;
       UncollapsedEvaluation e = evaluate(trial.q(), there);
       const double gain = e.value - out.at.value;
       const double distance = std::isfinite(gain) ? trial.distance(there.g, there.H) : std::nan("");
@@ -268,17 +308,19 @@ QOptimum maximise_q(const UncollapsedProblem& problem, UncollapsedValues& values
       out.distance = distance;
       return true;
     };
+    const Matrix means = coupled ? coupled_move(q.q(), now) : Matrix();
+    const Matrix* const move = coupled ? &means : nullptr;
     bool better = false;
     if (gamma == 1.0) {
       NaturalGaussian there = q, trial = q;
-      if (there.step(now.g, now.H, 1.0) == 0 && acceleration.extrapolate(q, there, trial)) {
+      if (there.step(now.g, now.H, 1.0, move) == 0 && acceleration.extrapolate(q, there, trial)) {
         better = accept(trial);
         if (!better) acceleration.forget();
       }
     }
     for (Index halving = 0; halving < 40 && !better; ++halving) {
       NaturalGaussian trial = q;
-      const Index own = trial.step(now.g, now.H, gamma);
+      const Index own = trial.step(now.g, now.H, gamma, move);
       if (own < 0) break;
       out.halvings += own;
       gamma = std::ldexp(gamma, -static_cast<int>(own));

@@ -101,9 +101,11 @@ RowLikelihood row_likelihood(const Likelihood& likelihood, ConstVector theta) {
   out.expectation = [likelihood, L, T, theta = Vector(theta)](const RowTerms& t) {
     const LikelihoodNode& node = likelihood.node();
     const double fallback = node.default_aux();
-    // Of one row: m, v, m̄, v̄ and θ̄.
-    std::vector<double> room(static_cast<std::size_t>(4 * L + T));
+    // Of one row: m, v, m̄, v̄, θ̄ and the coupling.
+    const Index pairs = t.coupling ? L * (L - 1) / 2 : 0;
+    std::vector<double> room(static_cast<std::size_t>(4 * L + T + pairs));
     double *m = room.data(), *v = m + L, *m_bar = v + L, *v_bar = m_bar + L, *own = v_bar + L;
+    double* coupling = own + T;
     double* theta_bar = t.weights ? own : t.parameters_bar;
     for (Index i = 0; i < t.n; ++i) {
       for (Index l = 0; l < L; ++l) {
@@ -112,7 +114,9 @@ RowLikelihood row_likelihood(const Likelihood& likelihood, ConstVector theta) {
       }
       const Datum d{t.y[i], t.aux ? t.aux[i] : fallback, theta.data()};
       const double w = t.weights ? t.weights[i] : 1.0;
-      t.value[i] = w * node.expectation(d, m, v, m_bar, v_bar, theta_bar);
+      t.value[i] = w * (pairs ? node.coupled_expectation(d, m, v, m_bar, v_bar, theta_bar, coupling)
+                              : node.expectation(d, m, v, m_bar, v_bar, theta_bar));
+      for (Index c = 0; c < pairs; ++c) t.coupling[c * t.stride + i] = w * coupling[c];
       for (Index l = 0; l < L; ++l) {
         t.mean_bar[l * t.stride + i] = w * m_bar[l];
         t.variance_bar[l * t.stride + i] = w * v_bar[l];
@@ -155,13 +159,16 @@ UncollapsedEvaluation evaluate_uncollapsed(const UncollapsedProblem& p, const Un
   }
   const RowAdjoints adjoints = !gradient                 ? RowAdjoints::none
                                : gradient->of_parameters ? RowAdjoints::all
+                               : gradient->coupled       ? RowAdjoints::coupled
                                                          : RowAdjoints::q;
   RowTermSums sums = row_terms(contexts, p.likelihood, v.q, *p.sweep, adjoints);
   out.fit = p.scale * sums.value;
   if (gradient) {
     gradient->g = p.scale * sums.A_m;
     gradient->H = std::move(sums.A_vA);
+    gradient->C = std::move(sums.A_cA);
     for (Matrix& H : gradient->H) H *= p.scale;
+    for (Matrix& C : gradient->C) C *= p.scale;
     if (gradient->of_factors) {
       gradient->m_bar = gradient->g;
       gradient->Ls_bar.clear();

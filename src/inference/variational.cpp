@@ -8,6 +8,7 @@
 #include "covary/error.hpp"
 #include "covary/linalg/blas.hpp"
 #include "inference/anderson.hpp"
+#include "inference/coupled_newton.hpp"
 #include "inference/gaussian_sites.hpp"
 #include "inference/latent_problem.hpp"
 #include "inference/multi_latent_problem.hpp"
@@ -28,8 +29,10 @@ struct Candidate {
   std::vector<SiteState> q;
   Matrix mean, variance;  // of f, N×L
   Expectations expected;
+  Matrix coupling;  // N × pairs
   double bound = 0.0;
   std::vector<GaussianSites> next;
+  Matrix step;  // of the means of several functions: δ above K⁻¹δ
   double change = 0.0;
 };
 
@@ -45,7 +48,7 @@ bool evaluate(const Problem& problem, std::vector<GaussianSites> sites, Candidat
     out.variance.col(static_cast<Index>(l)) = out.q[l].variance;
   }
   out.expected = expectations(problem.likelihood, problem.theta, problem.y, out.mean, out.variance,
-                              problem.aux);
+                              problem.aux, L > 1 ? &out.coupling : nullptr);
   out.bound = out.expected.value.sum();
   out.change = 0.0;
   bool finite = true;
@@ -64,9 +67,17 @@ bool evaluate(const Problem& problem, std::vector<GaussianSites> sites, Candidat
   return finite && std::isfinite(out.bound);
 }
 
-std::vector<GaussianSites> towards_next(const Candidate& c, double step) {
+// A fraction of the way. Where the functions step together their means move by that part of it.
+std::vector<GaussianSites> towards_next(const Candidate& c, double fraction) {
   std::vector<GaussianSites> out;
-  for (std::size_t l = 0; l < c.q.size(); ++l) out.push_back(c.q[l].towards(c.next[l], step));
+  const Index N = c.mean.rows();
+  for (std::size_t l = 0; l < c.q.size(); ++l) {
+    const SiteState& q = c.q[l];
+    out.push_back(q.towards(c.next[l], fraction));
+    if (c.step.size() == 0) continue;
+    const auto move = fraction * c.step.col(static_cast<Index>(l));
+    out.back().nu = q.alpha + move.tail(N) + out.back().tau.cwiseProduct(q.h + move.head(N));
+  }
   return out;
 }
 
@@ -90,8 +101,37 @@ std::vector<GaussianSites> sites_of(const Vector& x, std::size_t L) {
   return out;
 }
 
-// Where the latent functions are coupled by the data, as in softmax, whole natural-gradient steps
-// overshoot together and shortened ones creep. So the last steps are extrapolated.
+// A natural-gradient step takes each function as if it were alone. Here its means become those of
+// Newton's step for all functions together: (K⁻¹ + W)δ = m̄ − α with W = −∂²E/∂m∂m. Directions are
+// kept as δ above K⁻¹δ.
+void couple(const Problem& problem, Candidate& c) {
+  const Index N = problem.y.size(), L = c.mean.cols();
+  const auto state = [&](Index l) -> const SiteState& { return c.q[static_cast<std::size_t>(l)]; };
+  Matrix r = c.expected.mean_bar;
+  for (Index l = 0; l < L; ++l) r.col(l) -= state(l).alpha;
+  c.step = coupled_step(
+      std::move(r),
+      [&](const Matrix& at) {
+        Matrix out(2 * N, L);
+        for (Index l = 0; l < L; ++l) {
+          const Matrix& K = *problem.K[static_cast<std::size_t>(l)];
+          const Vector y = at.col(l) - state(l).factor.apply(multiply(K, at.col(l)));
+          out.col(l).tail(N) = y;
+          out.col(l).head(N) = multiply(K, y);
+        }
+        return out;
+      },
+      [&](const Matrix& d) {
+        const Matrix delta = d.topRows(N);
+        Matrix out = d.bottomRows(N) - 2.0 * c.expected.variance_bar.cwiseProduct(delta);
+        add_coupled(c.coupling, delta, -1.0, out);
+        return out;
+      });
+  c.next = towards_next(c, 1.0);
+}
+
+// Steps of the means change the best variances and the other way round; so the last steps are
+// extrapolated.
 class Extrapolation {
  public:
   void add(const Candidate& c) {
@@ -134,6 +174,7 @@ Candidate maximise(const Problem& problem, const VariationalOptions& options, in
   double step = 1.0;
   for (iterations = 0; iterations < options.max_iterations; ++iterations) {
     if (now.change <= options.tolerance) return now;
+    if (problem.K.size() > 1) couple(problem, now);
     // Large terms cancel in the bound (counts of thousands): a fall within `noise` is none if the
     // sites come nearer.
     const double scale = 1.0 + std::abs(now.bound), rounding = 1e-13 * scale, noise = 1e-10 * scale;

@@ -56,6 +56,13 @@ class Heteroscedastic final : public LikelihoodNode {
     return -0.5 * (log_two_pi + std::log(d.theta[0]) + m[1] + square * precision);
   }
 
+  double coupled_expectation(const Datum& d, const double* m, const double* v, double* m_bar,
+                             double* v_bar, double* theta_bar, double* coupling) const override {
+    const double value = expectation(d, m, v, m_bar, v_bar, theta_bar);
+    coupling[0] = -m_bar[0];
+    return value;
+  }
+
   Moments predictive(const Datum& d, const double* m, const double* v) const override {
     return {m[0], v[0] + d.theta[0] * std::exp(m[1] + 0.5 * v[1])};
   }

@@ -5,6 +5,13 @@
 
 namespace covary {
 
+double LikelihoodNode::coupled_expectation(const Datum& d, const double* m, const double* v,
+                                           double* m_bar, double* v_bar, double* theta_bar,
+                                           double* coupling) const {
+  std::fill_n(coupling, latents() * (latents() - 1) / 2, 0.0);
+  return expectation(d, m, v, m_bar, v_bar, theta_bar);
+}
+
 void LikelihoodNode::probabilities(const Datum&, const double*, const double*, double*) const {
   throw Unsupported(fmt::format(
       "{} has no classes; ask for the predictive mean and variance, or use bernoulli, ordinal, "

@@ -13,8 +13,37 @@
 namespace covary {
 namespace {
 
-// P(f_y is the largest), and its derivatives where not null.
-double largest(Index K, Index y, const double* m, const double* v, double* m_bar, double* v_bar) {
+// Where the pair k < l is.
+Index pair_of(Index K, Index k, Index l) { return k * (2 * K - k - 1) / 2 + l - k - 1; }
+
+// The part of one node in ∂²P/∂m_k∂m_l for k, l ≠ y.
+void add_pairs(Index K, Index y, double product, const double* z, const double* cdf,
+               const double* sd, double* coupling) {
+  const auto slope = [&](Index k) { return normal_pdf(z[k]) / (cdf[k] * sd[k]); };
+  if (product == 0.0) return;
+  for (Index k = 0; k < K; ++k) {
+    if (k == y) continue;
+    const double own = product * slope(k);
+    for (Index l = k + 1; l < K; ++l)
+      if (l != y) coupling[pair_of(K, k, l)] += own * slope(l);
+  }
+}
+
+// P depends on differences of the means: the derivatives by all of them add up to none.
+void complete_pairs(Index K, Index y, const double* v_bar, double* coupling) {
+  for (Index k = 0; k < K; ++k) {
+    if (k == y) continue;
+    double sum = 2.0 * v_bar[k];
+    for (Index l = 0; l < K; ++l)
+      if (l != k && l != y) sum += coupling[pair_of(K, std::min(k, l), std::max(k, l))];
+    coupling[pair_of(K, std::min(k, y), std::max(k, y))] = -sum;
+  }
+}
+
+// P(f_y is the largest), and its derivatives where not null: by means, variances and pairs of
+// means.
+double largest(Index K, Index y, const double* m, const double* v, double* m_bar, double* v_bar,
+               double* coupling = nullptr) {
   constexpr double reach = 8.5, one_over_sqrt_two_pi = 0.39894228040143267794;
   constexpr double smallest = 1e-12;       // of the variances: a point would be a step function
   double* before = thread_scratch(4 * K);  // Π of Φ_j, j < k
@@ -30,6 +59,7 @@ double largest(Index K, Index y, const double* m, const double* v, double* m_bar
     std::fill_n(m_bar, K, 0.0);
     std::fill_n(v_bar, K, 0.0);
   }
+  if (coupling) std::fill_n(coupling, K * (K - 1) / 2, 0.0);
   double total = 0.0;
   for (Index i = -half; i <= half; ++i) {
     const double t = h * static_cast<double>(i), f = m[y] + s * t;
@@ -54,7 +84,9 @@ double largest(Index K, Index y, const double* m, const double* v, double* m_bar
       v_bar[k] -= 0.5 * slope * z[k] / sd[k];
       after *= cdf[k];
     }
+    if (coupling) add_pairs(K, y, product, z, cdf, sd, coupling);
   }
+  if (coupling) complete_pairs(K, y, v_bar, coupling);
   return total;
 }
 
@@ -98,12 +130,17 @@ class RobustMax final : public LikelihoodNode {
 
   double expectation(const Datum& d, const double* m, const double* v, double* m_bar, double* v_bar,
                      double* theta_bar) const override {
+    return coupled_expectation(d, m, v, m_bar, v_bar, theta_bar, nullptr);
+  }
+  double coupled_expectation(const Datum& d, const double* m, const double* v, double* m_bar,
+                             double* v_bar, double* theta_bar, double* coupling) const override {
     const double epsilon = d.theta[0], hit = std::log1p(-epsilon), miss = log_other(epsilon);
-    const double p = largest(classes_, static_cast<Index>(d.y), m, v, m_bar, v_bar);
+    const double p = largest(classes_, static_cast<Index>(d.y), m, v, m_bar, v_bar, coupling);
     for (Index k = 0; k < classes_; ++k) {
       m_bar[k] *= hit - miss;
       v_bar[k] *= hit - miss;
     }
+    for (Index i = 0; coupling && i < classes_ * (classes_ - 1) / 2; ++i) coupling[i] *= hit - miss;
     if (theta_bar) theta_bar[0] += (1.0 - p) / epsilon - p / (1.0 - epsilon);
     return p * hit + (1.0 - p) * miss;
   }

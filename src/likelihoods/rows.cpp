@@ -82,16 +82,30 @@ void expectation(const Likelihood& l, const double* theta, const LikelihoodRows&
 }
 
 Expectations expectations(const Likelihood& l, ConstVector theta, ConstVector y, ConstMatrix mean,
-                          ConstMatrix variance, ConstVector aux) {
+                          ConstMatrix variance, ConstVector aux, Matrix* coupling) {
   const Index n = y.size(), L = l.latents(), P = l.parameter_count();
   check_shapes(l, theta, n, mean.rows(), mean.cols(), variance.rows(), variance.cols(), aux);
   const Matrix m = mean, v = variance;  // without gaps between columns
   Expectations out{Vector(n), Matrix(n, L), Matrix(n, L), Vector::Zero(P)};
   const LikelihoodRows all = whole(y, m, v, aux);
   Matrix theta_bars = Matrix::Zero(P, blocks_of(n));  // summed in order: the same for any threads
+  if (coupling) coupling->resize(n, L * (L - 1) / 2);
   parallel_for(blocks_of(n), [&](Index b) {
-    LikelihoodRows some = all;
     const Index begin = b * block;
+    if (coupling) {
+      Vector m_bar(L), v_bar(L), pairs(coupling->cols());
+      double* theta_bar = P > 0 ? theta_bars.col(b).data() : nullptr;
+      each_row(l, theta.data(), all, begin, std::min(n, begin + block),
+               [&](const Datum& d, const double* mi, const double* vi, Index i) {
+                 out.value(i) = l.node().coupled_expectation(d, mi, vi, m_bar.data(), v_bar.data(),
+                                                             theta_bar, pairs.data());
+                 out.mean_bar.row(i) = m_bar;
+                 out.variance_bar.row(i) = v_bar;
+                 coupling->row(i) = pairs;
+               });
+      return;
+    }
+    LikelihoodRows some = all;
     some.n = std::min(block, n - begin);
     some.y += begin;
     if (some.aux) some.aux += begin;

@@ -36,8 +36,9 @@ GumbelGrid grid_of(Index K, const double* m, const double* sd) {
 }
 
 // E log Σ exp(f), its derivatives by the means — the probabilities of the classes — and, unless
-// null, by the variances.
-double log_sum_exp(Index K, const double* m, const double* v, double* m_bar, double* v_bar) {
+// null, by the variances and minus the mixed ones by pairs of means, ∫ F_k′F_l′ Π_{j≠k,l} F_j dx.
+double log_sum_exp(Index K, const double* m, const double* v, double* m_bar, double* v_bar,
+                   double* coupling = nullptr) {
   thread_local std::vector<double> sd;
   sd.resize(static_cast<std::size_t>(K));
   for (Index k = 0; k < K; ++k) sd[static_cast<std::size_t>(k)] = std::sqrt(std::max(v[k], 0.0));
@@ -59,6 +60,14 @@ double log_sum_exp(Index K, const double* m, const double* v, double* m_bar, dou
     const GumbelShares share = gumbel_shares(product, F, F + n, F + 2 * n, n);
     m_bar[k] = share.first;
     if (v_bar) v_bar[k] = -0.5 * share.second;  // ∂F/∂v = ½F″, the heat equation
+  }
+  for (Index k = 0; coupling && k < K - 1; ++k) {
+    double* shared = curve(k);  // F_k is not needed any more
+    for (Index j = 0; j < n; ++j) shared[j] = product[j] / shared[j] * shared[n + j];
+    for (Index l = k + 1; l < K; ++l, ++coupling) {
+      const double* F = curve(l);
+      *coupling = gumbel_shares(shared, F, F + n, F + 2 * n, n).first;
+    }
   }
   return grid.first + rest - euler;
 }
@@ -97,9 +106,13 @@ class Softmax final : public LikelihoodNode {
   }
 
   double expectation(const Datum& d, const double* m, const double* v, double* m_bar, double* v_bar,
-                     double*) const override {
+                     double* theta_bar) const override {
+    return coupled_expectation(d, m, v, m_bar, v_bar, theta_bar, nullptr);
+  }
+  double coupled_expectation(const Datum& d, const double* m, const double* v, double* m_bar,
+                             double* v_bar, double*, double* coupling) const override {
     const auto y = static_cast<Index>(d.y);
-    const double value = m[y] - log_sum_exp(classes_, m, v, m_bar, v_bar);
+    const double value = m[y] - log_sum_exp(classes_, m, v, m_bar, v_bar, coupling);
     for (Index k = 0; k < classes_; ++k) {
       m_bar[k] = (k == y ? 1.0 : 0.0) - m_bar[k];
       v_bar[k] = -v_bar[k];

@@ -37,16 +37,18 @@ struct Packed {
   std::vector<Index> rows;
   Vector y, aux, weights, value;
   Matrix mean, variance, mean_bar, variance_bar;  // rows × latents
+  Matrix coupling;                                // rows × pairs, if wanted
 
   // Of output p, whose latents are the columns first … of f_mean and f_variance.
   void load(const DataBlock& block, Index p, const Matrix& f_mean, const Matrix& f_variance,
-            Index first, Index latents) {
+            Index first, Index latents, Index pairs) {
     rows.clear();
     for (Index i = 0; i < block.x.n; ++i)
       if (!std::isnan(block.y[i * block.outputs + p])) rows.push_back(i);
     const auto n = static_cast<Index>(rows.size());
     for (Vector* v : {&y, &value}) v->resize(n);
     for (Matrix* m : {&mean, &variance, &mean_bar, &variance_bar}) m->resize(n, latents);
+    coupling.setZero(n, pairs);  // what a likelihood does not say
     aux.resize(block.noise ? n : 0);
     weights.resize(block.weights ? n : 0);
     for (Index i = 0; i < n; ++i) {
@@ -70,12 +72,14 @@ struct Packed {
     t.value = value.data();
     t.mean_bar = mean_bar.data();
     t.variance_bar = variance_bar.data();
+    t.coupling = coupling.cols() ? coupling.data() : nullptr;
     t.parameters_bar = parameters_bar;
     return t;
   }
   // Over all rows of the block; those that are missing keep their zeros.
-  void spread(Matrix& m_bar, Matrix& v_bar, Index first) const {
+  void spread(Matrix& m_bar, Matrix& v_bar, Matrix& c, Index first) const {
     for (Index i = 0; i < y.size(); ++i) {
+      if (coupling.cols()) c.row(rows[at(i)]) = coupling.row(i);
       m_bar.row(rows[at(i)]).segment(first, mean_bar.cols()) = mean_bar.row(i);
       v_bar.row(rows[at(i)]).segment(first, mean_bar.cols()) = variance_bar.row(i);
     }
@@ -84,7 +88,7 @@ struct Packed {
 
 // Where a lane's sums are.
 struct Layout {
-  Index parameters, mean, m, v, size;
+  Index parameters, mean, m, v, c, size;
   std::vector<Index> theta, z;
 };
 
@@ -93,6 +97,7 @@ struct Scratch {
   std::vector<Matrix> K, A, SA;  // Kuf and Luu⁻¹Kuf of each context, SA or LsᵀA of each function
   Matrix K_bar, rooted;
   Matrix f_mean, f_variance, m_bar, v_bar;  // rows × F
+  Matrix coupling;                          // rows × pairs
   Vector k, k_bar;
   Packed packed;
 };
@@ -107,7 +112,8 @@ class RowTermSweep {
         sweep_(sweep),
         adjoints_(adjoints),
         L_(likelihood.latents),
-        F_(L_ > 1 ? L_ : sweep.rows().outputs()) {
+        F_(L_ > 1 ? L_ : sweep.rows().outputs()),
+        pairs_(adjoints == RowAdjoints::coupled ? L_ * (L_ - 1) / 2 : 0) {
     check();
     const SweepContext& c = contexts_.front();
     M_ = c.features->size();
@@ -123,6 +129,7 @@ class RowTermSweep {
     layout_.mean = place(gradients * B_ * F_);
     layout_.m = place(adjoints_ == RowAdjoints::none ? 0 : M_ * F_);
     layout_.v = place(adjoints_ == RowAdjoints::none ? 0 : M_ * M_ * F_);
+    layout_.c = place(M_ * M_ * pairs_);
     layout_.size = next;
     // The adjoints need S·a_n, which then gives the variance too: one product for two triangular
     // ones.
@@ -159,6 +166,8 @@ class RowTermSweep {
     if (L_ > 1 && sweep_.rows().outputs() != 1)
       throw InputError(fmt::format("a likelihood of {} latent functions takes one output, not {}",
                                    L_, sweep_.rows().outputs()));
+    if (pairs_ > 0 && !shared())
+      throw InputError("functions of several kernels do not step together");
     if (contexts_.empty() || (!shared() && static_cast<Index>(contexts_.size()) != F_))
       throw InputError(fmt::format("{} kernels for {} functions: one for all, or one for each",
                                    contexts_.size(), F_));
@@ -219,13 +228,14 @@ class RowTermSweep {
   void expectations(const DataBlock& block, Scratch& s, double* sum) const {
     s.m_bar.setZero(block.x.n, F_);
     s.v_bar.setZero(block.x.n, F_);
+    s.coupling.setZero(block.x.n, pairs_);
     for (Index p = 0; p < block.outputs; ++p) {
       const Index first = L_ > 1 ? 0 : p;
-      s.packed.load(block, p, s.f_mean, s.f_variance, first, L_);
+      s.packed.load(block, p, s.f_mean, s.f_variance, first, L_, pairs_);
       likelihood_.expectation(s.packed.terms(sum + layout_.parameters));
       sum[0] += s.packed.value.sum();
       sum[1] += static_cast<double>(s.packed.value.size());
-      s.packed.spread(s.m_bar, s.v_bar, first);
+      s.packed.spread(s.m_bar, s.v_bar, s.coupling, first);
     }
   }
 
@@ -237,6 +247,8 @@ class RowTermSweep {
       if (!shared()) gemm(1.0, A.leftCols(n), Op::none, s.m_bar.col(f), Op::none, 1.0, A_m.col(f));
       add_weighted(A, n, s.v_bar.col(f), s.rooted, sum + layout_.v + M_ * M_ * f);
     }
+    for (Index c = 0; c < pairs_; ++c)
+      add_weighted(s.A[0], n, s.coupling.col(c), s.rooted, sum + layout_.c + M_ * M_ * c);
   }
 
   // ā_n = m·m̄_n + 2v̄_n(S − I)a_n, then K̄uf = Luu⁻ᵀĀ.
@@ -274,12 +286,15 @@ class RowTermSweep {
     out.rows = sums(1);
     if (adjoints_ == RowAdjoints::none) return out;
     out.A_m = Eigen::Map<const Matrix>(sums.data() + layout_.m, M_, F_);
-    for (Index f = 0; f < F_; ++f) {
-      out.A_vA.emplace_back(
-          Eigen::Map<const Matrix>(sums.data() + layout_.v + M_ * M_ * f, M_, M_));
-      mirror_lower(out.A_vA.back());
-    }
-    if (adjoints_ == RowAdjoints::q) return out;
+    const auto symmetric = [&](Index place, Index count, std::vector<Matrix>& to) {
+      for (Index i = 0; i < count; ++i) {
+        to.emplace_back(Eigen::Map<const Matrix>(sums.data() + place + M_ * M_ * i, M_, M_));
+        mirror_lower(to.back());
+      }
+    };
+    symmetric(layout_.v, F_, out.A_vA);
+    symmetric(layout_.c, pairs_, out.A_cA);
+    if (adjoints_ != RowAdjoints::all) return out;
     out.parameters_bar = sums.segment(layout_.parameters, likelihood_.parameters);
     for (std::size_t i = 0; i < contexts_.size(); ++i) {
       const SweepContext& c = contexts_[i];
@@ -296,7 +311,7 @@ class RowTermSweep {
   const WhitenedGaussian& q_;
   const Sweep& sweep_;
   RowAdjoints adjoints_;
-  Index L_, F_, M_ = 0, B_ = 0;
+  Index L_, F_, pairs_, M_ = 0, B_ = 0;
   Layout layout_;
   std::vector<Matrix> S_;  // Ls·Lsᵀ of each function
 };

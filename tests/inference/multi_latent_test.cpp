@@ -5,6 +5,7 @@
 #include "covary/error.hpp"
 #include "covary/inference/function_posterior.hpp"
 #include "covary/inference/slice_sampling.hpp"
+#include "covary/random/random.hpp"
 #include "inference/latent_case.hpp"
 #include "inference/multi_latent_case.hpp"
 
@@ -214,6 +215,54 @@ TEST(MultiLatent, BadInput) {
   m = c.model;
   m.y(0) = 3.0;
   EXPECT_THROW(variational_approximation(m, c.at), InputError);
+}
+
+// Three classes that functions tell apart without error.
+MultiLatentModel separable(const char* likelihood) {
+  MultiLatentModel m{{"se"}, likelihood, {}, Random(31).normal_matrix(80, 2), Vector(80)};
+  for (Index n = 0; n < 80; ++n) {
+    const double a = m.X(n, 0), b = m.X(n, 1);
+    const Eigen::Vector3d f(2.0 * std::sin(2.0 * a), 2.0 * std::cos(2.0 * b), a * b);
+    Index largest = 0;
+    f.maxCoeff(&largest);
+    m.y(n) = static_cast<double>(largest);
+  }
+  return m;
+}
+
+// Functions that step each by itself took hundreds or thousands of steps here: what two classes
+// have in common moves as slowly as the prior is wide.
+TEST(MultiLatent, FewStepsDoUnderAWidePrior) {
+  struct Case {
+    const char* likelihood;
+    double variance;
+  };
+  for (const auto& [l, variance] : {Case{"softmax(3)", 1.0}, Case{"softmax(3)", 1000.0},
+                                    Case{"robust_max(3)", 1.0}, Case{"robust_max(3)", 100.0}}) {
+    SCOPED_TRACE(::testing::Message() << l << ", variance " << variance);
+    const MultiLatentModel m = separable(l);
+    const MultiLatentParameters at{
+        {Eigen::Vector2d(variance, 0.8)}, m.likelihood.parameters().values(), Matrix(0, 0)};
+    const MultiLatentApproximation q = variational_approximation(m, at);
+    EXPECT_LT(q.iterations, 150);
+    const Expectations e = expectations(m.likelihood, at.likelihood, m.y, q.mean, q.variance);
+    for (Index k = 0; k < 3; ++k) {
+      const LatentPosterior& p = q.posterior[static_cast<std::size_t>(k)];
+      const Vector sd = q.variance.col(k).cwiseSqrt();
+      EXPECT_LE((p.alpha - e.mean_bar.col(k)).cwiseProduct(sd).cwiseAbs().maxCoeff(), 1e-6);
+    }
+  }
+}
+
+// Only which function is the largest matters: the bound does not know their scale.
+TEST(MultiLatent, RobustMaxDoesNotKnowTheVariance) {
+  const MultiLatentModel m = separable("robust_max(3)");
+  MultiLatentParameters at{{Eigen::Vector2d(1.0, 0.8)}, Vector::Constant(1, 1e-3), Matrix(0, 0)};
+  MultiLatentParameters gradient;
+  const double one = variational_approximation(m, at, &gradient).value;
+  EXPECT_NEAR(gradient.kernels[0](0), 0.0, 1e-5);
+  at.kernels[0](0) = 50.0;
+  EXPECT_NEAR(variational_approximation(m, at).value, one, 1e-7);
 }
 
 }  // namespace

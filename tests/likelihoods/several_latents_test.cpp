@@ -82,6 +82,32 @@ TEST_P(SeveralLatents, ExpectationHasItsDerivatives) {
     }
 }
 
+// Second derivatives by the means: 2·v̄ of one, the coupling of two.
+TEST_P(SeveralLatents, ExpectationHasItsCurvature) {
+  for (std::size_t i = 0; i < 2; ++i)
+    for (const double scale : {0.05, 1.0, 16.0}) {
+      const Vector m = means(), v = variances(scale);
+      Vector m_bar(L), v_bar(L), pairs(L * (L - 1) / 2);
+      const double value = l.node().coupled_expectation(at(i), m.data(), v.data(), m_bar.data(),
+                                                        v_bar.data(), nullptr, pairs.data());
+      Vector unused(L), first(L);
+      EXPECT_EQ(value, l.node().expectation(at(i), m.data(), v.data(), first.data(), unused.data(),
+                                            nullptr));
+      EXPECT_EQ(first, m_bar);
+      Matrix H = (2.0 * v_bar).asDiagonal();
+      for (Index k = 0, pair = 0; k < L; ++k)
+        for (Index j = k + 1; j < L; ++j, ++pair) H(k, j) = H(j, k) = pairs(pair);
+      for (Index k = 0; k < L; ++k)
+        expect_gradient(
+            [&](const Vector& x) {
+              Vector slope(L), other(L);
+              l.node().expectation(at(i), x.data(), v.data(), slope.data(), other.data(), nullptr);
+              return slope(k);
+            },
+            H.col(k), m);
+    }
+}
+
 TEST_P(SeveralLatents, ExpectationIsBelowTheLogPredictiveDensityAndMeetsItWithoutVariance) {
   Vector unused(2 * L);
   const Vector m = means();
@@ -137,6 +163,13 @@ TEST_P(SeveralLatents, ManyRowsAreTheRowsOneByOne) {
     EXPECT_EQ(Vector(all.mean_bar.row(i)), m_bar);
     EXPECT_EQ(Vector(all.variance_bar.row(i)), v_bar);
   }
+  Matrix coupling;
+  const Expectations coupled = expectations(l, parameters, y, m, v, Vector(), &coupling);
+  EXPECT_EQ(coupled.value, all.value);
+  EXPECT_EQ(coupled.mean_bar, all.mean_bar);
+  EXPECT_EQ(coupled.theta_bar, all.theta_bar);
+  EXPECT_EQ(coupling.rows(), n);
+  EXPECT_EQ(coupling.cols(), L * (L - 1) / 2);
 }
 
 TEST_P(SeveralLatents, ParsesWhatItPrints) {

@@ -42,8 +42,9 @@ class NaturalGaussian {
 
   // Steps all functions; γ is halved until every precision is positive definite and all is finite.
   // Returns how often; the step that was made is γ/2^that. When nothing does, q stays and the
-  // result is −1.
-  Index step(const Matrix& g, const std::vector<Matrix>& H, double gamma);
+  // result is −1. Means move by γ times `move` where it is given.
+  Index step(const Matrix& g, const std::vector<Matrix>& H, double gamma,
+             const Matrix* move = nullptr);
 
   // Λ of every function, and q by it and its means; false, and nothing is changed, where that is
   // not positive definite.
@@ -76,8 +77,9 @@ struct QOptimum {
 };
 
 // The q with the highest bound, the parameters held: natural-gradient steps from `q`, shortened
-// where the bound would fall. One step does for a Gaussian likelihood. values.q and `q` become the
-// optimum; the gradient, if asked for, is the one there.
+// where the bound would fall; the means of several functions of one kernel move together, by
+// Newton's step. One step does for a Gaussian likelihood. values.q and `q` become the optimum; the
+// gradient, if asked for, is the one there.
 QOptimum maximise_q(const UncollapsedProblem& problem, UncollapsedValues& values,
                     NaturalGaussian& q, Jitter& jitter, UncollapsedGradient* gradient = nullptr,
                     const QOptions& options = {});

@@ -45,6 +45,7 @@ struct UncollapsedEvaluation {
 struct UncollapsedGradient {
   bool of_parameters = true;  // wanted: θ, z, the likelihood's and the mean's
   bool of_factors = true;     // wanted: m_bar and Ls_bar
+  bool coupled = false;       // wanted: C, and not those of the parameters
 
   // Called with the bound once g and H are there, while other threads go on with the parameters.
   std::function<void(double value)> beside = nullptr;
@@ -52,6 +53,7 @@ struct UncollapsedGradient {
   // Of the data's term alone, by m (M×F) and by S = Ls·Lsᵀ: what natural gradients are made of.
   Matrix g;
   std::vector<Matrix> H;
+  std::vector<Matrix> C;  // ∂²/∂m_k∂m_l of the pairs k < l, as in RowTermSums; ∂²/∂m_k² is 2H_k
 
   std::vector<Vector> theta_bar, z_bar;
   Vector likelihood_bar;

@@ -56,14 +56,16 @@ struct LikelihoodRows {
 void expectation(const Likelihood& l, const double* theta, const LikelihoodRows& rows,
                  double* value, double* mean_bar, double* variance_bar, double* theta_bar);
 
-// The same for whole columns, by threads. mean, variance: N×L; aux empty for the default.
+// The same for whole columns, by threads. mean, variance: N×L; aux empty for the default. coupling,
+// unless null, becomes N × pairs, as in LikelihoodNode::coupled_expectation.
 struct Expectations {
   Vector value;                   // N
   Matrix mean_bar, variance_bar;  // N×L
   Vector theta_bar;
 };
 Expectations expectations(const Likelihood& l, ConstVector theta, ConstVector y, ConstMatrix mean,
-                          ConstMatrix variance, ConstVector aux = Vector());
+                          ConstMatrix variance, ConstVector aux = Vector(),
+                          Matrix* coupling = nullptr);
 
 // Mean and variance of y for each row of N(mean, variance).
 struct PredictiveMoments {

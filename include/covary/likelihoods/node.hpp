@@ -70,6 +70,11 @@ class LikelihoodNode {
   // theta_bar is added to unless null.
   virtual double expectation(const Datum& d, const double* m, const double* v, double* m_bar,
                              double* v_bar, double* theta_bar) const = 0;
+  // expectation() with its ∂²/∂m_k∂m_l for the pairs (0,1), (0,2), …, (1,2), …; those of k = l are
+  // 2·v_bar. Zeros unless overridden, which is right for one function and slow for several.
+  virtual double coupled_expectation(const Datum& d, const double* m, const double* v,
+                                     double* m_bar, double* v_bar, double* theta_bar,
+                                     double* coupling) const;
   // Mean and variance of y under the same Gaussian; d.y is not used.
   virtual Moments predictive(const Datum& d, const double* m, const double* v) const = 0;
   virtual double log_predictive(const Datum& d, const double* m, const double* v) const = 0;

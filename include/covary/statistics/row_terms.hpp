@@ -23,6 +23,7 @@ struct RowTerms {
   double* value = nullptr;  // n, overwritten
   double* mean_bar = nullptr;
   double* variance_bar = nullptr;
+  double* coupling = nullptr;        // ∂²/∂mean_k∂mean_l of the pairs k < l, where not null
   double* parameters_bar = nullptr;  // added to
 };
 // Called from many threads at once.
@@ -47,8 +48,9 @@ struct WhitenedGaussian {
 // What a sweep of row terms computes besides the value.
 enum class RowAdjoints {
   none,
-  q,   // A_m and A_vA: all that a step of q needs
-  all  // and the derivatives by the parameters
+  q,        // A_m and A_vA: all that a step of q needs
+  coupled,  // and A_cA, for a step of all functions together
+  all       // A_m, A_vA and the derivatives by the parameters
 };
 
 // Σ over rows and observed outputs of E log p(y | f), where function f has the mean
@@ -57,9 +59,10 @@ enum class RowAdjoints {
 // a row come at once, so one sweep does.
 struct RowTermSums {
   double value = 0.0;
-  double rows = 0.0;                     // observed (row, output) pairs
-  Matrix A_m;                            // Σ m̄_n a_n, M×F
-  std::vector<Matrix> A_vA;              // Σ v̄_n a_n a_nᵀ of each function, symmetric
+  double rows = 0.0;         // observed (row, output) pairs
+  Matrix A_m;                // Σ m̄_n a_n, M×F
+  std::vector<Matrix> A_vA;  // Σ v̄_n a_n a_nᵀ of each function, symmetric
+  std::vector<Matrix> A_cA;  // Σ c_n a_n a_nᵀ of each pair (0,1), (0,2), …, (1,2), …
   std::vector<Vector> theta_bar, z_bar;  // of each context, through Kuf and k_nn
   Vector parameters_bar;                 // of the likelihood
   Matrix mean_bar;                       // like mean_weights
