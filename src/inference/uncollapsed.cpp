@@ -27,8 +27,8 @@ struct Shared {
 // from c only the rows from c are needed. `beside` is done by a thread that the columns do not
 // need.
 Matrix Kuu_adjoint(const Matrix& L, const Shared& of, const std::function<void()>& beside) {
-  constexpr Index width = 64;
   const Index M = L.rows(), others = beside ? 1 : 0;
+  const Index width = std::clamp<Index>((M / 4 + 7) / 8 * 8, 48, 64);
   Matrix T = Matrix::Zero(M, M);
   parallel_for((M + width - 1) / width + others, [&](Index task) {
     if (task < others) return beside();

@@ -15,7 +15,7 @@ class Tiles {
   explicit Tiles(Index n) : Tiles(n, std::clamp<Index>((n / 6 + 15) / 16 * 16, 64, 256)) {}
   Tiles(Index n, Index width) : n_(n), width_(width) {}
   // Wider, for triangular solves and products: BLAS packs the whole triangle anew for each strip.
-  static Tiles strips(Index n) { return {n, std::clamp<Index>((n / 4 + 15) / 16 * 16, 64, 512)}; }
+  static Tiles strips(Index n) { return {n, std::clamp<Index>((n / 4 + 7) / 8 * 8, 48, 512)}; }
   Index count() const { return (n_ + width_ - 1) / width_; }
   Index begin(Index t) const { return t * width_; }
   Index end(Index t) const { return std::min(n_, (t + 1) * width_); }

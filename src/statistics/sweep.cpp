@@ -42,7 +42,7 @@ class Shelf {
 class ThreadReducer : public Reducer {
  public:
   Vector reduce(Index lanes, Index size, const Lane& body) override {
-    Vector total = Vector::Zero(size);
+    Vector total;
     std::map<Index, Vector> waiting;  // finished before their turn
     Index next = 0;
     std::mutex mutex;
@@ -54,11 +54,16 @@ class ThreadReducer : public Reducer {
       const std::lock_guard lock(mutex);
       waiting.emplace(lane, std::move(sum));
       for (auto at = waiting.find(next); at != waiting.end(); at = waiting.find(++next)) {
-        total += at->second;
-        sums.put(std::move(at->second));
+        if (next == 0) {
+          total = std::move(at->second);
+        } else {
+          total += at->second;
+          sums.put(std::move(at->second));
+        }
         waiting.erase(at);
       }
     });
+    if (lanes == 0) total.setZero(size);
     return total;
   }
 };
