@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <limits>
 
 #include "covary/error.hpp"
+#include "covary/likelihoods/formula.hpp"
 #include "covary/linalg/parallel.hpp"
 #include "covary/models/sparse_regression.hpp"
 #include "covary/random/random.hpp"
@@ -325,6 +327,49 @@ TEST(Svgp, MinibatchesHaveTheSameBitsForAnyThreads) {
     EXPECT_EQ(fit.parameters.values(), first.parameters.values());
   }
   set_threads(0);
+}
+
+// T23 in values of log p, which do not depend on the machine: the bound over all rows asks for
+// twice as many when the rows are doubled, that of a minibatch for as many whatever the rows.
+TEST(Svgp, T23WorkFollowsTheRowsThatAreVisited) {
+  static std::atomic<Index> asked = 0;
+  FormulaSettings settings;
+  settings.width = 1e3;  // as many nodes for every row
+  const Likelihood counting = formula_likelihood(
+      "counting", {{"scale", 1.0}},
+      [](double y, double, auto f, auto theta) {
+        ++asked;
+        const auto z = (y - f) / theta[0];
+        return -0.5 * z * z;
+      },
+      settings);
+  struct Work {
+    Index all, batch;
+  };
+  const auto work = [&](Index N) {
+    const Labelled data = simulation_one(N, 3);
+    SvgpOptions o;
+    o.likelihood = counting;
+    o.inducing = 6;
+    const Svgp model(data.X, data.y, o);
+    Work out{};
+    asked = 0;
+    static_cast<void>(model.elbo());
+    out.all = asked;
+    const MemoryRows rows(data.X.topRows(32), RowMatrix(data.y.head(32)), Vector());
+    Jitter jitter;
+    UncollapsedGradient of_q;
+    Vector gradient;
+    asked = 0;
+    model.batch_objective(model.parameters().flatten(), rows, model.prior(), jitter, &gradient,
+                          of_q);
+    out.batch = asked;
+    return out;
+  };
+  const Work one = work(100), two = work(200);
+  EXPECT_GT(one.batch, 0);
+  EXPECT_EQ(two.batch, one.batch);
+  EXPECT_EQ(two.all, 2 * one.all);
 }
 
 TEST(Svgp, TheLastSmallerBatchHasItsOwnScale) {
