@@ -76,7 +76,8 @@ GeneralisedFit fit_at(const Svgp& model, const SvgpState& state) {
 }
 
 void measure(double limit) {
-  const auto [train, test] = read_digits();
+  const auto digits = read_digits();
+  const Digits &train = digits.first, &test = digits.second;
   std::vector<Index> chosen;
   for (Index i = 0; i < M; ++i) chosen.push_back(i * train.X.rows() / M);
   SvgpOptions o;
