@@ -96,6 +96,14 @@ class Acceleration {
   Vector last_, last_step_;
 };
 
+// Functions of one kernel, unless there are so many pairs that their sums would fill the memory of
+// every lane of the sweep.
+bool step_together(const UncollapsedProblem& problem, Index M) {
+  constexpr Index most = Index{1} << 22;
+  const Index L = problem.likelihood.latents;
+  return L > 1 && problem.parts.size() == 1 && L * (L - 1) / 2 * M * M <= most;
+}
+
 // Newton's step of the means of all functions together.
 Matrix coupled_move(const WhitenedGaussian& q, const UncollapsedGradient& now) {
   const Index F = q.m.cols();
@@ -265,7 +273,7 @@ QOptimum maximise_q(const UncollapsedProblem& problem, UncollapsedValues& values
                     NaturalGaussian& q, Jitter& jitter, UncollapsedGradient* gradient,
                     const QOptions& options) {
   const std::vector<Cholesky> factors = factor_parts(problem, values, jitter);
-  const bool coupled = problem.likelihood.latents > 1 && problem.parts.size() == 1;
+  const bool coupled = step_together(problem, q.size());
   UncollapsedGradient now;
   now.of_parameters = now.of_factors = false;
   now.coupled = coupled;

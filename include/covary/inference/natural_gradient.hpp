@@ -78,8 +78,9 @@ struct QOptimum {
 
 // The q with the highest bound, the parameters held: natural-gradient steps from `q`, shortened
 // where the bound would fall; the means of several functions of one kernel move together, by
-// Newton's step. One step does for a Gaussian likelihood. values.q and `q` become the optimum; the
-// gradient, if asked for, is the one there.
+// Newton's step, while the L(L − 1)/2 matrices of their pairs stay below 32 MB. One step does for a
+// Gaussian likelihood. values.q and `q` become the optimum; the gradient, if asked for, is the one
+// there.
 QOptimum maximise_q(const UncollapsedProblem& problem, UncollapsedValues& values,
                     NaturalGaussian& q, Jitter& jitter, UncollapsedGradient* gradient = nullptr,
                     const QOptions& options = {});
