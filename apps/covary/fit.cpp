@@ -187,7 +187,7 @@ RegressionFit train(const FitArguments& a, const TrainingData& d, const Common& 
 // A model of another likelihood than Gaussian regression.
 Outcome run_generalised(const FitArguments& a, const TrainingData& d, const Common& common) {
   const GeneralisedMethod method = method_of(a.sparse.model, *d.likelihood, d.X.rows());
-  if (method.method != Inference::svgp)
+  if (method.method != Inference::svgp && method.method != Inference::sparse_ep)
     require_memory(
         5.0 * exact_cost(d.Y, false).bytes * static_cast<double>(d.likelihood->latents()),
         d.X.rows(), fmt::format("{} of {} rows", method.name, d.X.rows()), true);

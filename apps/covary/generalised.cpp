@@ -13,8 +13,9 @@ namespace {
 
 constexpr Index most_rows = 2000;
 
-GeneralisedOptions options_of(const TrainingArguments& t, const TrainingData& d,
-                              const std::string& kernel, const GeneralisedMethod& method) {
+GeneralisedOptions options_of(const TrainingArguments& t, const SparseArguments& a,
+                              const TrainingData& d, const std::string& kernel,
+                              const GeneralisedMethod& method) {
   const RegressionOptions shared = regression_options(t, d, kernel);
   GeneralisedOptions o;
   o.kernel = shared.kernel;
@@ -23,6 +24,12 @@ GeneralisedOptions options_of(const TrainingArguments& t, const TrainingData& d,
   o.power = method.power;
   o.mean = shared.mean;
   o.separate_kernels = d.likelihood->classes() == 0;
+  if (method.method == Inference::sparse_ep || method.method == Inference::svgp) {
+    if (const Index M = inducing_of(a)) o.inducing = M;
+    o.selection = parse_selection(a.selection);
+    if (!a.inducing_file.empty()) o.Z = d.inputs.apply(read_table(a.inducing_file));
+    o.jitter = t.jitter;
+  }
   o.scale_inputs = shared.scale_inputs;
   o.scale_outputs = shared.scale_outputs;
   o.starts = shared.starts;
@@ -32,22 +39,22 @@ GeneralisedOptions options_of(const TrainingArguments& t, const TrainingData& d,
   return o;
 }
 
-SvgpOptions svgp_options(const GeneralisedOptions& shared, const TrainingArguments& t,
-                         const SparseArguments& a, const TrainingData& d) {
+SvgpOptions svgp_options(const GeneralisedOptions& shared, const SparseArguments& a,
+                         const TrainingData& d) {
   SvgpOptions o;
   o.kernel = shared.kernel;
   o.likelihood = shared.likelihood;
   o.mean = shared.mean;
-  if (const Index M = inducing_of(a)) o.inducing = M;
-  o.selection = parse_selection(a.selection);
-  if (!a.inducing_file.empty()) o.Z = d.inputs.apply(read_table(a.inducing_file));
+  o.inducing = shared.inducing;
+  o.selection = shared.selection;
+  o.Z = shared.Z;
   o.separate_kernels = shared.separate_kernels;
   o.aux = d.aux;
   o.weights = d.weights;
   o.classes = shared.classes;
   o.scale_inputs = shared.scale_inputs;
   o.scale_outputs = shared.scale_outputs;
-  o.jitter = t.jitter;
+  o.jitter = shared.jitter;
   o.seed = shared.seed;
   o.training = shared.training;
   o.batch = a.batch;
@@ -82,13 +89,16 @@ GeneralisedMethod method_of(const std::string& model, const Likelihood& likeliho
   } else if (model.starts_with("ep(") && model.ends_with(")")) {
     out.method = Inference::ep;
     out.power = parse_numbers(model.substr(3, model.size() - 4), "--model " + model).front();
+  } else if (model == "fitc" || model.starts_with("pep(")) {
+    out.method = Inference::sparse_ep;
+    if (model != "fitc") out.power = Approximation(model).alpha;
   } else {
-    throw Unsupported(
-        fmt::format("model '{}' does not take the likelihood {}{}; those that do: laplace, ep, "
-                    "ep(α), vgp, svgp, "
-                    "auto",
-                    model, likelihood.print(),
-                    did_you_mean(model, {"laplace", "ep", "vgp", "svgp", "auto", "ep(0.5)"})));
+    throw Unsupported(fmt::format(
+        "model '{}' does not take the likelihood {}{}; those that do: laplace, ep, ep(α), vgp, "
+        "fitc, pep(α), svgp, auto",
+        model, likelihood.print(),
+        did_you_mean(model,
+                     {"laplace", "ep", "vgp", "svgp", "auto", "ep(0.5)", "fitc", "pep(0.5)"})));
   }
   likelihood.require(out.method);
   return out;
@@ -98,11 +108,11 @@ GeneralisedFit fit_generalised(const TrainingArguments& t, const SparseArguments
                                const TrainingData& d, const std::string& kernel,
                                const TrainingHooks& hooks) {
   const GeneralisedMethod method = method_of(a.model, *d.likelihood, d.X.rows());
-  GeneralisedOptions options = options_of(t, d, kernel, method);
+  GeneralisedOptions options = options_of(t, a, d, kernel, method);
   options.training.stop = hooks.stop;
   const Vector y = d.Y.col(0), aux = d.likelihood->aux() == Aux::noise ? d.noise : d.aux;
   if (method.method == Inference::svgp) {
-    SvgpOptions svgp = svgp_options(options, t, a, d);
+    SvgpOptions svgp = svgp_options(options, a, d);
     svgp.aux = aux;
     svgp.tell = hooks.tell;
     if (hooks.after_iteration)
@@ -116,6 +126,7 @@ GeneralisedFit fit_generalised(const TrainingArguments& t, const SparseArguments
   if (d.weights.size())
     throw Unsupported("--weights is for --model svgp; the others take every row alike");
   options.after_iteration = hooks.after_iteration;
+  options.tell = hooks.tell;
   Generalised model(d.X, y, options, aux);
   if (hooks.settings) hooks.settings(model.parameters());
   return model.fit();

@@ -226,7 +226,7 @@ void bind_generalised_fit(nb::module_& m) {
       .def_prop_ro("log_prior", [](const SavedGeneralised& s) { return s.fit.log_prior; })
       .def_prop_ro(
           "model", [](const SavedGeneralised& s) { return s.fit.model; },
-          "\"laplace\", \"ep\", \"ep(0.5)\", \"vgp\" or \"svgp\".")
+          "\"laplace\", \"ep\", \"ep(0.5)\", \"vgp\", \"svgp\", \"fitc\" or \"pep(0.5)\".")
       .def_prop_ro("likelihood", [](const SavedGeneralised& s) { return s.fit.likelihood.print(); })
       .def_prop_ro(
           "classes", [](const SavedGeneralised& s) { return s.fit.classes; },

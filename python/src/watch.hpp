@@ -19,7 +19,7 @@ class Watch {
 
   void attach(RegressionOptions& options) { attach(options.training, options.after_iteration); }
   void attach(SparseRegressionOptions& options);
-  void attach(GeneralisedOptions& options) { attach(options.training, options.after_iteration); }
+  void attach(GeneralisedOptions& options);
   void attach(SvgpOptions& options);
 
   // Trains a model with options that this was attached to, without the interpreter's lock.

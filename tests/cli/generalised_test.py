@@ -48,15 +48,26 @@ class Classes(CommandLine):
 
     def test_every_method_fits_and_is_saved(self):
         values = {}
-        for model in ("laplace", "ep", "ep(0.5)", "vgp", "svgp"):
+        for model in ("laplace", "ep", "ep(0.5)", "vgp", "svgp", "fitc", "pep(0.5)"):
             with self.subTest(model):
-                fit = self.fit("--model", model, "--likelihood", "bernoulli(probit)", "--max-iter", "10")
+                fit = self.fit("--model", model, "--likelihood", "bernoulli(probit)", "--max-iter", "10",
+                               "--inducing", "40")
                 self.assertEqual(fit["model"], model)
                 values[model] = fit["value"]
                 self.assertEqual(self.json_of("show", self.path("c.cov"))["value"], fit["value"])
                 self.assertGreater(self.json_of("evaluate", self.path("c.cov"), self.test)["accuracy"],
                                    self.attainable - 0.06)
         self.assertLess(abs(values["svgp"] - values["vgp"]), 1.0)
+        self.assertLess(abs(values["fitc"] - values["ep"]), 3.0)
+
+    def test_inducing_inputs_may_be_informative_vectors_or_given(self):
+        for model in ("fitc", "svgp"):
+            fit = self.fit("--model", model, "--inducing", "9", "--selection", "informative_vectors", "--max-iter", "0")
+            self.assertEqual(fit["diagnostics"]["inducing"], 9)
+        given = self.write("z.csv", "a,b\n-1,0\n0,0\n1,1\n")
+        fit = self.fit("--model", "pep(0.5)", "--inducing-file", given, "--max-iter", "2", "--fix", "features.Z")
+        self.assertEqual(len(fit["parameters"]["features.Z"]), 6)
+        self.assertEqual(fit["objective"], "log_evidence(pep(0.5))")
 
     def test_whole_numbers_with_gaps_are_three_classes(self):
         fit = self.fit("--likelihood", "softmax", "--max-iter", "5", target="number")
@@ -93,12 +104,16 @@ class Classes(CommandLine):
                      says=["laplace"])
         self.refused("fit", self.train, "--target", "number", "--inputs", "a,b", "--likelihood", "robust_max",
                      "--model", "laplace", says=["robust_max"])
+        self.refused("fit", self.train, "--target", "number", "--inputs", "a,b", "--likelihood", "softmax",
+                     "--model", "fitc", says=["softmax(3)", "sparse_ep", "svgp"])
+        self.refused("fit", self.train, "--target", "kind", "--inputs", "a,b", "--model", "pep(2)", "--quiet", says=["2"])
+        self.refused("fit", self.train, "--target", "a", "--inputs", "b", "--model", "vfe", "--selection",
+                     "informative_vectors", says=["greedy_variance"])
         self.refused("fit", self.train, "--target", "a", "--inputs", "b", "--likelihood", "poisson", says=["poisson"])
         self.refused("fit", self.train, "--target", "kind", "--likelihood", "bernouli", says=["bernoulli"])
         self.fit("--max-iter", "0")
         unseen = self.write("unseen.csv", "a,b,kind\n1,1,maybe\n")
         self.refused("evaluate", self.path("c.cov"), unseen, says=["maybe", "yes"])
-        self.refused("sample", self.path("c.cov"), self.test, says=["bernoulli"])
 
 
 class Counts(CommandLine):
