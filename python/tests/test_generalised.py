@@ -66,6 +66,17 @@ def test_inducing_inputs_of_sparse_ep():
         cv.Generalised(*three(), likelihood="softmax", method="fitc")
 
 
+def test_samples_are_of_the_latent_functions(fitted):
+    X, _ = labels()
+    f = fitted.sample(X[:6], draws=500, seed=2)
+    mean, variance = fitted.predict_f(X[:6])
+    assert f.shape == (500, 6)
+    assert (np.abs(f.mean(axis=0) - mean) < 4 * np.sqrt(variance / 500)).all()
+    np.testing.assert_array_equal(f, fitted.sample(X[:6], draws=500, seed=2))
+    several = cv.Generalised(*three(), likelihood="softmax").fit(max_iter=0)
+    assert several.sample(X[:4], draws=2).shape == (2, 4, 3)
+
+
 def test_gaussian_likelihood_is_regression():
     X, y = wave()
     exact = cv.Regression(X, y, kernel="se(ard)").fit(seed=1, restarts=1)

@@ -57,6 +57,11 @@ FunctionMarginals GeneralisedFit::predict_f(ConstRows X) const {
   return posterior.predict(input_scaling.apply(X));
 }
 
+std::vector<RowMatrix> GeneralisedFit::sample(ConstRows X, Index draws, std::uint64_t seed) const {
+  check_inputs(*this, X);
+  return posterior.sample(input_scaling.apply(X), draws, seed);
+}
+
 GeneralisedPrediction GeneralisedFit::predict(ConstRows X, ConstVector aux) const {
   check_aux(aux, X.rows());
   GeneralisedPrediction out = predict_classes(*this, X);

@@ -88,6 +88,24 @@ class Classes(CommandLine):
         again = self.fit("--from", self.path("c.cov"), "--max-iter", "0", out="d.cov")
         self.assertAlmostEqual(again["value"], fit["value"], places=6)
 
+    def test_samples_are_of_the_latent_functions(self):
+        few = self.write("few.csv", "a,b\n0,0\n0,0\n1.5,-1\n")
+        for model in ("laplace", "ep", "svgp", "fitc"):
+            with self.subTest(model):
+                self.fit("--model", model, "--inducing", "20", "--max-iter", "0")
+                draws = self.json_of("sample", self.path("c.cov"), few, "-n", "400", "--seed", "3")
+                p = self.json_of("predict", self.path("c.cov"), few)
+                first = [draws["draw_%d" % s][0] for s in range(400)]
+                mean = sum(first) / 400
+                variance = sum((f - mean) ** 2 for f in first) / 399
+                self.assertLess(abs(mean - p["mean_f"][0]), 4 * math.sqrt(p["variance_f"][0] / 400))
+                self.assertLess(abs(variance / p["variance_f"][0] - 1), 0.3)
+                for s in range(400):  # equal rows have equal values
+                    self.assertAlmostEqual(draws["draw_%d" % s][0], draws["draw_%d" % s][1], places=3)
+        self.fit("--likelihood", "softmax", "--max-iter", "0", target="number")
+        rows = list(csv.DictReader(io.StringIO(covary("sample", self.path("c.cov"), few, "-n", "2").stdout)))
+        self.assertEqual(list(rows[0]), ["draw_0_3", "draw_0_7", "draw_0_12", "draw_1_3", "draw_1_7", "draw_1_12"])
+
     def test_report(self):
         self.fit("--max-iter", "5")
         out = self.json_of("report", self.path("c.cov"), "--data", self.test, "--out", self.path("r.html"))
