@@ -151,6 +151,12 @@ class Counts(CommandLine):
         fit = self.json_of("fit", table, "--target", "n", "--likelihood", "poisson", "--exposure", "e", "--mean", "constant",
                            "--out", self.path("p.cov"))
         self.assertEqual(fit["inputs"], ["x"])
+        report = self.json_of("report", self.path("p.cov"), "--data", table, "--exposure", "e", "--out", self.path("r.html"))
+        self.assertEqual(report["held_out"], 80)
+        page = self.read("r.html")
+        for words in ("Rootogram", "Probability integral transform", "Drawn for an exposure"):
+            self.assertIn(words, page)
+        self.refused("report", self.path("p.cov"), "--out", self.path("r.html"), says=["poisson", "--data"])
         one = self.write("one.csv", "x,e\n1,1\n")
         four = self.write("four.csv", "x,e\n1,4\n")
         mean = lambda f: self.json_of("predict", self.path("p.cov"), f, "--exposure", "e")["mean"][0]
