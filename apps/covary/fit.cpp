@@ -250,8 +250,9 @@ Outcome run_fit(const FitArguments& a, const Common& common) {
     tell(common, "interrupted: " + how_to_go_on(a, checkpointed));
     out.status = 1;
   } else if (!folds.empty()) {
-    const HeldOut held_out = cross_validate(
-        d, folds, [&](const TrainingData& rows) { return fit_rows(t, a.sparse, rows, a.kernel); });
+    const HeldOut held_out = cross_validate(d, folds, predictions_of([&](const TrainingData& rows) {
+                                              return fit_rows(t, a.sparse, rows, a.kernel);
+                                            }));
     const json scores = out.object["cross_validation"] = score_json(held_out, folds.size());
     out.text +=
         fmt::format("{} folds: nlpd {:.4f} ± {:.4f}, rmse {:.6g} ± {:.2g}\n", folds.size(),
