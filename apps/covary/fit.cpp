@@ -64,7 +64,7 @@ json forecast(const TrainingData& d, const FitArguments& a, bool exact, Index st
   Cost cost = exact    ? exact_cost(d.Y, a.standard_errors == "yes")
               : d.file ? streaming_cost(*d.file, M)
                        : sparse_cost(d.Y, M);
-  if (a.sparse.model == "cglb") cost.flops += cglb_flops(N, d.X.cols(), d.Y.cols());
+  if (a.sparse.model == "cglb") cost.flops += cglb_flops(N, d.X.cols(), d.Y.cols(), M);
   require_memory(cost.bytes, N,
                  fmt::format("{} regression of {} rows", exact ? "exact" : "sparse", N), exact);
   if (cost.flops > 2e10 && a.training.max_iter > 0)
