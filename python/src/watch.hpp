@@ -22,6 +22,9 @@ class Watch {
   void attach(GeneralisedOptions& options);
   void attach(SvgpOptions& options);
 
+  // For a model that knows its units only when it is made.
+  void shift_by(double shift) { shift_ = shift; }
+
   // Trains a model with options that this was attached to, without the interpreter's lock.
   template <class Model>
   auto run(Model& model) {
