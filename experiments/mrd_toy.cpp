@@ -12,6 +12,7 @@
 #include "covary/models/gplvm.hpp"
 #include "covary/random/random.hpp"
 #include "experiments.hpp"
+#include "sparse_support.hpp"
 
 namespace covary::experiments {
 namespace {

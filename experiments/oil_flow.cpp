@@ -12,6 +12,7 @@
 #include "covary/data/table.hpp"
 #include "covary/models/gplvm.hpp"
 #include "experiments.hpp"
+#include "sparse_support.hpp"
 
 namespace covary::experiments {
 namespace {

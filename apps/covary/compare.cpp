@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "cost.hpp"
 #include "covary/error.hpp"
 #include "covary/inference/gaussian.hpp"
+#include "covary/models/baselines.hpp"
 #include "cross_validation.hpp"
 #include "generalised.hpp"
 #include "sparse_arguments.hpp"
@@ -68,12 +70,40 @@ Candidate run_candidate(const std::string& kernel, const SparseArguments& sparse
   } else {
     exact_evidence(c, kernel, a, d, common);
   }
-  c.held_out = cross_validate(
-      d, folds, [&](const TrainingData& rows) { return fit_rows(a, sparse, rows, kernel); });
+  c.held_out = cross_validate(d, folds, predictions_of([&](const TrainingData& rows) {
+                                return fit_rows(a, sparse, rows, kernel);
+                              }));
   c.nlpd = mean_score(c.held_out.nlpd);
   c.rmse = root_mean_score(c.held_out.squared_error);
   c.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   tell(common, fmt::format("{}: nlpd {:.4f} after {:.1f} s", c.name, c.nlpd.mean, c.seconds));
+  return c;
+}
+
+// What is no Gaussian process: each output by itself.
+Candidate run_baseline(const std::string& name, const TrainingData& d,
+                       const std::vector<Split>& folds,
+                       const std::function<MeanVariance(const TrainingData& train, ConstVector y,
+                                                        ConstRows X)>& predict) {
+  const auto began = std::chrono::steady_clock::now();
+  Candidate c;
+  c.model = c.name = name;
+  c.value = c.laplace = std::nan("");
+  c.converged = true;
+  c.held_out = cross_validate(d, folds, [&](const TrainingData& train, const TrainingData& test) {
+    const Index n = test.X.rows(), P = train.Y.cols();
+    Prediction out{RowMatrix(n, P), RowMatrix::Zero(n, P), RowMatrix(n, P)};
+    for (Index k = 0; k < P; ++k) {
+      const MeanVariance p = predict(train, train.Y.col(k), test.X);
+      out.mean.col(k) = p.mean;
+      // Targets that are all alike have none, and a density needs some.
+      out.variance_y.col(k) = p.variance.cwiseMax(std::numeric_limits<double>::min());
+    }
+    return out;
+  });
+  c.nlpd = mean_score(c.held_out.nlpd);
+  c.rmse = root_mean_score(c.held_out.squared_error);
+  c.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   return c;
 }
 
@@ -134,9 +164,12 @@ Outcome report(const std::vector<Candidate>& ranked, std::size_t folds) {
   for (const Candidate& c : ranked) width = std::max(width, c.name.size());
   out.text = fmt::format("{:<{}} {:>13} {:>13} {:>11} {:>20} {:>22} {:>8}\n", "kernel", width,
                          "log evidence", "Laplace", "probability", "nlpd", "rmse", "seconds");
+  const auto shown = [](double v) {
+    return std::isfinite(v) ? fmt::format("{:.4f}", v) : std::string("-");
+  };
   for (const Candidate& c : ranked) {
     const Score d = difference(ranked.front(), c);
-    models.push_back({{"kernel", c.kernel},
+    models.push_back({{"kernel", c.kernel.empty() ? json(nullptr) : json(c.kernel)},
                       {"model", c.model},
                       {"value", finite(c.value)},
                       {"laplace_log_evidence", finite(c.laplace)},
@@ -149,11 +182,11 @@ Outcome report(const std::vector<Candidate>& ranked, std::size_t folds) {
                       {"rmse_standard_error", finite(c.rmse.error)},
                       {"converged", c.converged},
                       {"seconds", finite(c.seconds)}});
-    out.text +=
-        fmt::format("{:<{}} {:>13.4f} {:>13} {:>11.4f} {:>20} {:>22} {:>8.2f}\n", c.name, width,
-                    c.value, std::isfinite(c.laplace) ? fmt::format("{:.4f}", c.laplace) : "-",
-                    c.probability, fmt::format("{:.4f} ± {:.4f}", c.nlpd.mean, c.nlpd.error),
-                    fmt::format("{:.5g} ± {:.2g}", c.rmse.mean, c.rmse.error), c.seconds);
+    out.text += fmt::format("{:<{}} {:>13} {:>13} {:>11} {:>20} {:>22} {:>8.2f}\n", c.name, width,
+                            shown(c.value), shown(c.laplace),
+                            c.kernel.empty() ? "-" : fmt::format("{:.4f}", c.probability),
+                            fmt::format("{:.4f} ± {:.4f}", c.nlpd.mean, c.nlpd.error),
+                            fmt::format("{:.5g} ± {:.2g}", c.rmse.mean, c.rmse.error), c.seconds);
   }
   out.text += fmt::format("\nby held-out nlpd, {} folds: {}\nby evidence: {}\n", folds,
                           verdict(by_nlpd), verdict(by_evidence));
@@ -210,6 +243,13 @@ Outcome run_compare(const CompareArguments& all_arguments, const Common& common)
       all.push_back(run_candidate(kernel, one, models.size() > 1, a, d, folds, common));
   }
   find_probabilities(all);
+  all.push_back(run_baseline("5 nearest neighbours", d, folds,
+                             [](const TrainingData& train, ConstVector y, ConstRows X) {
+                               return NeighbourRegressor(train.X, y).predict(X);
+                             }));
+  all.push_back(run_baseline("mean", d, folds, [](const TrainingData&, ConstVector y, ConstRows X) {
+    return MeanPredictor(y).predict(X.rows());
+  }));
   std::stable_sort(all.begin(), all.end(), [](const Candidate& x, const Candidate& y) {
     return x.nlpd.mean < y.nlpd.mean;
   });

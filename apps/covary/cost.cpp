@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "covary/error.hpp"
+#include "covary/inference/cglb.hpp"
 #include "covary/inference/exact.hpp"
 #include "covary/linalg/parallel.hpp"
 
@@ -60,10 +61,8 @@ Cost sparse_cost(const RowMatrix& Y, Index M) {
   return sparse_cost(static_cast<double>(Y.rows()), missing_patterns(Matrix(Y)).size(), M);
 }
 
-double cglb_flops(Index rows, Index dims, Index outputs) {
-  const auto n = static_cast<double>(rows);
-  return 20.0 * n * n *
-         (1.5 * static_cast<double>(dims) + 15.0 + 2.0 * static_cast<double>(outputs));
+double cglb_flops(Index rows, Index dims, Index outputs, Index M) {
+  return 20.0 * cglb_step_flops(rows, dims, outputs, M);
 }
 
 Cost streaming_cost(const RowSource& rows, Index M) {

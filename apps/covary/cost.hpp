@@ -17,7 +17,7 @@ Cost exact_cost(const RowMatrix& Y, bool standard_errors);
 // pattern.
 Cost sparse_cost(const RowMatrix& Y, Index M);
 // What CGLB's conjugate gradients add to an evaluation, if they take twenty steps.
-double cglb_flops(Index rows, Index dims, Index outputs);
+double cglb_flops(Index rows, Index dims, Index outputs, Index M);
 // The same of rows that stay in a file: with the sample that is kept, and what is made of it.
 Cost streaming_cost(const RowSource& rows, Index M);
 

@@ -45,16 +45,24 @@ std::vector<Split> make_folds(const TrainingArguments& a, const TrainingData& d)
   return k_folds(d.X.rows(), K, a.seed);
 }
 
-HeldOut cross_validate(const TrainingData& d, const std::vector<Split>& folds, const FitRows& fit) {
+PredictRows predictions_of(FitRows fit) {
+  return [fit = std::move(fit)](const TrainingData& train, const TrainingData& test) {
+    Prediction p = fit(train).predict(test.X);
+    if (test.noise.size()) p.variance_y.colwise() += test.noise;
+    return p;
+  };
+}
+
+HeldOut cross_validate(const TrainingData& d, const std::vector<Split>& folds,
+                       const PredictRows& predict) {
   HeldOut out;
   for (const Split& fold : folds) {
     const TrainingData train = d.rows(fold.train), test = d.rows(fold.test);
-    const Prediction p = fit(train).predict(test.X);
+    const Prediction p = predict(train, test);
     for (Index i = 0; i < test.Y.rows(); ++i)
       for (Index k = 0; k < test.Y.cols(); ++k) {
         if (std::isnan(test.Y(i, k))) continue;
-        const double error = test.Y(i, k) - p.mean(i, k),
-                     variance = p.variance_y(i, k) + (test.noise.size() ? test.noise(i) : 0.0);
+        const double error = test.Y(i, k) - p.mean(i, k), variance = p.variance_y(i, k);
         out.squared_error.push_back(error * error);
         out.nlpd.push_back(0.5 * (error * error / variance + std::log(variance) + log_2pi));
       }

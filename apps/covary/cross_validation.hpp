@@ -15,8 +15,13 @@ std::vector<Split> make_folds(const TrainingArguments& a, const TrainingData& d)
 struct HeldOut {
   std::vector<double> nlpd, squared_error;
 };
+// Means and variances of the test rows' outputs, by whatever is trained on the others.
+using PredictRows = std::function<Prediction(const TrainingData& train, const TrainingData& test)>;
+HeldOut cross_validate(const TrainingData& d, const std::vector<Split>& folds,
+                       const PredictRows& predict);
+// By a model.
 using FitRows = std::function<RegressionFit(const TrainingData&)>;
-HeldOut cross_validate(const TrainingData& d, const std::vector<Split>& folds, const FitRows& fit);
+PredictRows predictions_of(FitRows fit);
 
 // A mean over observations with its standard error.
 struct Score {

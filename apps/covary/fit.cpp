@@ -67,7 +67,7 @@ json forecast(const TrainingData& d, const FitArguments& a, bool exact, Index st
   Cost cost = exact    ? exact_cost(d.Y, a.standard_errors == "yes")
               : d.file ? streaming_cost(*d.file, M)
                        : sparse_cost(d.Y, M);
-  if (a.sparse.model == "cglb") cost.flops += cglb_flops(N, d.X.cols(), d.Y.cols());
+  if (a.sparse.model == "cglb") cost.flops += cglb_flops(N, d.X.cols(), d.Y.cols(), M);
   require_memory(cost.bytes, N,
                  fmt::format("{} regression of {} rows", exact ? "exact" : "sparse", N), exact);
   if (cost.flops > 2e10 && a.training.max_iter > 0)
@@ -190,7 +190,7 @@ RegressionFit train(const FitArguments& a, const TrainingData& d, const Common& 
 // A model of another likelihood than Gaussian regression.
 Outcome run_generalised(const FitArguments& a, const TrainingData& d, const Common& common) {
   const GeneralisedMethod method = method_of(a.sparse.model, *d.likelihood, d.X.rows());
-  if (method.method != Inference::svgp)
+  if (method.method != Inference::svgp && method.method != Inference::sparse_ep)
     require_memory(
         5.0 * exact_cost(d.Y, false).bytes * static_cast<double>(d.likelihood->latents()),
         d.X.rows(), fmt::format("{} of {} rows", method.name, d.X.rows()), true);
@@ -269,8 +269,9 @@ Outcome run_fit(const FitArguments& a, const Common& common) {
     tell(common, "interrupted: " + how_to_go_on(a, checkpointed));
     out.status = 1;
   } else if (!folds.empty()) {
-    const HeldOut held_out = cross_validate(
-        d, folds, [&](const TrainingData& rows) { return fit_rows(t, a.sparse, rows, a.kernel); });
+    const HeldOut held_out = cross_validate(d, folds, predictions_of([&](const TrainingData& rows) {
+                                              return fit_rows(t, a.sparse, rows, a.kernel);
+                                            }));
     const json scores = out.object["cross_validation"] = score_json(held_out, folds.size());
     out.text +=
         fmt::format("{} folds: nlpd {:.4f} ± {:.4f}, rmse {:.6g} ± {:.2g}\n", folds.size(),

@@ -72,13 +72,16 @@ GeneralisedMethod method_of(const std::string& model, const Likelihood& likeliho
   } else if (model.starts_with("ep(") && model.ends_with(")")) {
     out.method = Inference::ep;
     out.power = parse_numbers(model.substr(3, model.size() - 4), "--model " + model).front();
+  } else if (model == "fitc" || model.starts_with("pep(")) {
+    out.method = Inference::sparse_ep;
+    if (model != "fitc") out.power = Approximation(model).alpha;
   } else {
-    throw Unsupported(
-        fmt::format("model '{}' does not take the likelihood {}{}; those that do: laplace, ep, "
-                    "ep(α), vgp, svgp, "
-                    "auto",
-                    model, likelihood.print(),
-                    did_you_mean(model, {"laplace", "ep", "vgp", "svgp", "auto", "ep(0.5)"})));
+    throw Unsupported(fmt::format(
+        "model '{}' does not take the likelihood {}{}; those that do: laplace, ep, ep(α), vgp, "
+        "fitc, pep(α), svgp, auto",
+        model, likelihood.print(),
+        did_you_mean(model,
+                     {"laplace", "ep", "vgp", "svgp", "auto", "ep(0.5)", "fitc", "pep(0.5)"})));
   }
   likelihood.require(out.method);
   return out;
@@ -110,6 +113,13 @@ GeneralisedFit fit_generalised(const TrainingArguments& t, const SparseArguments
   options.power = method.power;
   options.starts = t.restarts;
   options.after_iteration = hooks.after_iteration;
+  options.tell = hooks.tell;
+  if (method.method == Inference::sparse_ep) {
+    if (const Index M = inducing_of(a)) options.inducing = M;
+    options.selection = parse_selection(a.selection);
+    if (!a.inducing_file.empty()) options.Z = d.inputs.apply(read_table(a.inducing_file));
+    options.jitter = t.jitter;
+  }
   return trained(Generalised(d.X, y, std::move(options)));
 }
 

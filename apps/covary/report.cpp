@@ -11,6 +11,7 @@
 #include "covary/error.hpp"
 #include "covary/report/classification_report.hpp"
 #include "covary/report/latent_report.hpp"
+#include "covary/report/target_report.hpp"
 #include "covary/storage/model_file.hpp"
 #include "describe.hpp"
 
@@ -18,7 +19,7 @@ namespace covary::cli {
 namespace {
 
 struct ReportArguments {
-  std::string model, data, out, title, header = "auto";
+  std::string model, data, out, title, exposure, header = "auto";
 };
 
 std::string file_name(const std::string& path) {
@@ -40,18 +41,26 @@ RowMatrix inducing_inputs(const GeneralisedFit& fit) {
       Eigen::Map<const RowMatrix>(p.z.data(), p.features->size(), p.features->dims()));
 }
 
-// The file keeps no labels, so a table of them is what there is to show.
+// Counts, outliers, ….
+Outcome report_targets(const SavedGeneralised& m, const ReportArguments& a, const Table& table) {
+  TargetData data{file_name(a.data), m.inputs.apply(table),
+                  numeric_columns(table, select_columns(table, {m.fit.output_name})).col(0)};
+  if (!a.exposure.empty())
+    data.aux = numeric_columns(table, select_columns(table, {a.exposure})).col(0);
+  TargetReportOptions options;
+  options.title = a.title.empty() ? "Report on " + file_name(a.model) : a.title;
+  return written(a, target_report(m.fit, data, options), data.X.rows());
+}
+
+// The file keeps no targets, so a table of them is what there is to show.
 Outcome report(const SavedGeneralised& m, const ReportArguments& a) {
   const GeneralisedFit& fit = m.fit;
-  if (fit.likelihood.classes() == 0)
-    throw Unsupported(
-        fmt::format("reports are of Gaussian regression and of classes; of likelihood {} `covary "
-                    "evaluate` gives "
-                    "the scores",
-                    fit.likelihood.print()));
   if (a.data.empty())
-    throw InputError("a report of classes needs rows with labels; name a table with --data");
+    throw InputError(
+        fmt::format("a report of likelihood {} needs rows with targets; name a table with --data",
+                    fit.likelihood.print()));
   const Table table = read_table(a.data, {parse_header(a.header)});
+  if (fit.likelihood.classes() == 0) return report_targets(m, a, table);
   const RowMatrix X = m.inputs.apply(table);
   const Vector labels =
       Labels{fit.classes}.encode(table, select_columns(table, {fit.output_name}).front());
@@ -112,6 +121,7 @@ void add_report(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
   sub->add_option("--data", a->data, "Held-out table with inputs and outputs, to score on");
   sub->add_option("--out", a->out, "HTML page to write")->required();
   sub->add_option("--title", a->title, "Title of the page");
+  sub->add_option("--exposure", a->exposure, "Column of exposures or trials, as in fit");
   sub->add_option("--header", a->header, "auto, yes or no")
       ->check(CLI::IsMember({"auto", "yes", "no"}))
       ->capture_default_str();

@@ -7,27 +7,51 @@
 namespace covary::cli {
 namespace {
 
-Outcome run_sample(const DataArguments& a, Index draws, std::uint64_t seed, const Common& common) {
-  if (draws < 1) throw InputError(fmt::format("-n must be at least 1, got {}", draws));
-  check_folder(a.out);
-  const SavedModel m = load_model(a.model);
+// "" for a single latent function, else "_" and the class it is of, or its number.
+std::string function_suffix(const GeneralisedFit& fit, Index l) {
+  if (fit.posterior.latents() == 1) return {};
+  return fit.classes.empty() ? fmt::format("_{}", l)
+                             : "_" + fit.classes[static_cast<std::size_t>(l)];
+}
+std::string suffix_of(const SavedModel& m, Index k) { return output_suffix(m, k); }
+std::string suffix_of(const SavedGeneralised& m, Index l) { return function_suffix(m.fit, l); }
+
+// The covariance of the rows and its factor.
+double bytes_of(const SavedModel&, double n) { return 16.0 * n * n; }
+// Also what softmax by Laplace keeps for each of its functions.
+double bytes_of(const SavedGeneralised& m, double n) {
+  const FunctionPosterior& p = m.fit.posterior;
+  if (!p.is_joint()) return 24.0 * n * n;
+  const double L = static_cast<double>(p.latents());
+  return 24.0 * n * n + 8.0 * L * n * (n + static_cast<double>(p.joint().X.rows()));
+}
+
+template <class Saved>
+Outcome draw(const Saved& m, const DataArguments& a, Index draws, std::uint64_t seed,
+             const Common& common) {
   const RowMatrix X = m.inputs.apply(read_table(a.data, table_options(a, m.inputs)));
-  const double n = static_cast<double>(X.rows());
-  // The covariance of the rows and its factor.
-  require_memory(16.0 * n * n, X.rows(), fmt::format("a joint draw at {} rows", X.rows()));
+  require_memory(bytes_of(m, static_cast<double>(X.rows())), X.rows(),
+                 fmt::format("a joint draw at {} rows", X.rows()));
   const auto f = m.fit.sample(X, draws, seed);
   const Index P = f.front().cols();
   RowMatrix values(X.rows(), draws * P);
   std::vector<std::string> names;
   for (Index s = 0; s < draws; ++s)
     for (Index k = 0; k < P; ++k) {
-      names.push_back(fmt::format("draw_{}{}", s, output_suffix(m, k)));
+      names.push_back(fmt::format("draw_{}{}", s, suffix_of(m, k)));
       values.col(s * P + k) = f[static_cast<std::size_t>(s)].col(k);
     }
   Outcome out = give_table(a, names, values, "rows of draws", common);
   out.object["draws"] = draws;
   out.object["seed"] = seed;
   return out;
+}
+
+Outcome run_sample(const DataArguments& a, Index draws, std::uint64_t seed, const Common& common) {
+  if (draws < 1) throw InputError(fmt::format("-n must be at least 1, got {}", draws));
+  check_folder(a.out);
+  return std::visit([&](const auto& m) { return draw(m, a, draws, seed, common); },
+                    load_any_model(a.model));
 }
 
 }  // namespace

@@ -35,15 +35,19 @@ void add_sparse_options(CLI::App& sub, SparseArguments& a) {
   sub.add_option(
          "--model", a.model,
          "exact, vfe, vfe(tight), fitc, pep(α), dtc, sor, pitc, cglb; auto: exact up to 2000 "
-         "rows, else vfe. Other likelihoods: laplace, ep, ep(α), vgp, svgp; auto: laplace up to "
-         "2000 rows (1000 of several latent functions), else svgp")
+         "rows, else vfe. Other likelihoods: laplace, ep, ep(α), vgp, and with inducing inputs "
+         "svgp, "
+         "fitc, pep(α); auto: laplace up to 2000 rows (1000 of several latent functions), else "
+         "svgp")
       ->capture_default_str();
   sub.add_option("--inducing", a.inducing, "Inducing inputs of a sparse model, or auto")
       ->capture_default_str();
   sub.add_option("--inducing-file", a.inducing_file, "Table of them, in the units of the data");
   sub.add_option("--selection", a.selection,
-                 "greedy_variance, kmeans, hierarchical_kmeans, random or grid")
-      ->check(CLI::IsMember({"greedy_variance", "kmeans", "hierarchical_kmeans", "random", "grid"}))
+                 "greedy_variance, kmeans, hierarchical_kmeans, random, grid; of other likelihoods "
+                 "informative_vectors too")
+      ->check(CLI::IsMember({"greedy_variance", "kmeans", "hierarchical_kmeans", "random", "grid",
+                             "informative_vectors"}))
       ->capture_default_str();
   sub.add_option("--route", a.route, "Of a sparse sweep: auto, fast, safe or stable")
       ->check(CLI::IsMember({"auto", "fast", "safe", "stable"}))

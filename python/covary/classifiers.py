@@ -192,7 +192,7 @@ class SparseGPClassifier(_Classifier):
         How many inducing inputs, at most one for each row; or themselves, in the units of X.
     selection : str, default "greedy_variance"
         How they are chosen: ``"greedy_variance"``, ``"kmeans"``, ``"hierarchical_kmeans"``,
-        ``"random"`` or ``"grid"``.
+        ``"random"`` or ``"grid"``; of two classes ``"informative_vectors"`` too.
     covariance : str, default "full"
         Of q: ``"full"``, ``"blocks(20)"`` or ``"diagonal"``.
     batch : int, default 0

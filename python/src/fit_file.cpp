@@ -39,8 +39,7 @@ constexpr const char* doc =
 ``path`` is an NPY file of float64 in C order, two-dimensional; ``target`` and ``inputs`` are numbers of
 its columns (inputs: all others). A sample of the rows is kept in memory, to choose inducing inputs and
 to start from; all of them are read in blocks at every evaluation. NaN among the targets is a missing
-value. The other arguments are those of ``SparseRegression`` and its ``fit``; a callback sees the
-objective in the units of the model.
+value. The other arguments are those of ``SparseRegression`` and its ``fit``.
 
 >>> import numpy as np, covary as cv, os, tempfile
 >>> rows = np.random.default_rng(0).standard_normal((500, 3))
@@ -91,6 +90,7 @@ void bind_fit_file(nb::module_& m) {
           return SparseRegression(std::make_shared<FileRows>(path, x, y), std::move(options));
         });
         const Table head = numeric_table(RowMatrix::Zero(1, columns));  // for the names
+        watch.shift_by(-training.log_jacobian());
         SavedModel out{watch.run(training), InputColumns::from(head, x)};
         out.fit.input_names = out.inputs.names();
         for (const Index c : y)

@@ -9,6 +9,7 @@
 #include "bindings.hpp"
 #include "covary/error.hpp"
 #include "covary/storage/model_file.hpp"
+#include "inducing.hpp"
 #include "latent_options.hpp"
 #include "parameters.hpp"
 #include "watch.hpp"
@@ -29,11 +30,24 @@ Generalised make(const TrainingData& data, const GeneralisedOptions& options) {
   return {data.X, Vector(data.Y.col(0)), options};
 }
 
-Inference to_method(const std::string& name) {
+// The same model at given parameters, inducing inputs included, without choosing them first.
+Generalised at_parameters(const TrainingData& data, GeneralisedOptions options, Index inducing,
+                          const Parameters& parameters) {
+  if (inducing > 0) options.Z = data.X.topRows(1).replicate(inducing, 1);  // replaced below
+  Generalised out = make(data, options);
+  out.parameters() = parameters;
+  return out;
+}
+
+Inference to_method(const std::string& name, double power) {
   if (name == "laplace") return Inference::laplace;
   if (name == "ep") return Inference::ep;
   if (name == "vgp") return Inference::vi;
-  throw InputError(fmt::format("method is '{}'; it is 'laplace', 'ep' or 'vgp'", name));
+  if (name == "fitc" && power != 1.0)
+    throw InputError(fmt::format("fitc is pep with the power 1; for {} say method='pep'", power));
+  if (name == "fitc" || name == "pep") return Inference::sparse_ep;
+  throw InputError(
+      fmt::format("method is '{}'; it is 'laplace', 'ep', 'vgp', 'fitc' or 'pep'", name));
 }
 
 struct FitArguments {
@@ -49,12 +63,18 @@ SavedGeneralised run_fit(GeneralisedModel& m, const FitArguments& a) {
   options.starts = a.restarts;
   options.training.max_iterations = a.max_iter;
   if (a.max_seconds) options.training.max_seconds = *a.max_seconds;
-  const Index starts = a.restarts ? a.restarts : (m.data.X.rows() <= 300 ? 3 : 1);
+  const Index starts = a.restarts ? a.restarts : m.model.starts();
   Watch watch(a.callback, a.progress, options.training, starts, -m.model.log_jacobian());
   watch.attach(options);
   // A model of its own is trained, so that other Python threads may go on using this one.
-  Generalised training = make(m.data, options);
-  training.parameters() = m.model.parameters();
+  Generalised training = unlocked([&] {
+    Generalised made = make(m.data, options);
+    // Another seed may have chosen fewer inducing inputs: those of the parameters stay.
+    if (made.inducing() != m.model.inducing())
+      return at_parameters(m.data, options, m.model.inducing(), m.model.parameters());
+    made.parameters() = m.model.parameters();
+    return made;
+  });
   SavedGeneralised out{watch.run(training), m.data.inputs()};
   out.fit.input_names = m.data.input_names;
   out.fit.output_name = m.data.output_names.front();
@@ -65,16 +85,21 @@ SavedGeneralised run_fit(GeneralisedModel& m, const FitArguments& a) {
 nb::tuple get_state(const GeneralisedModel& m) {
   const GeneralisedOptions& o = m.options;
   return nb::make_tuple(get_state(m.data), python::get_state(static_cast<const LatentOptions&>(o)),
-                        static_cast<int>(o.method), o.power, m.model.parameters());
+                        static_cast<int>(o.method), o.power, o.inducing,
+                        static_cast<int>(o.selection), to_numpy(RowMatrix(o.Z)), o.jitter,
+                        m.model.inducing(), m.model.parameters());
 }
 
 GeneralisedModel from_state(const nb::tuple& t) {
   GeneralisedOptions o{latent_options_from(nb::cast<nb::tuple>(t[1]))};
   o.method = static_cast<Inference>(nb::cast<int>(t[2]));
   o.power = nb::cast<double>(t[3]);
+  o.inducing = nb::cast<std::optional<Index>>(t[4]);
+  o.selection = static_cast<Selection>(nb::cast<int>(t[5]));
+  o.Z = to_inputs(t[6]).get();
+  o.jitter = nb::cast<double>(t[7]);
   TrainingData data = training_data_from(nb::cast<nb::tuple>(t[0]));
-  Generalised model = make(data, o);
-  model.parameters() = nb::cast<Parameters>(t[4]);
+  Generalised model = at_parameters(data, o, nb::cast<Index>(t[8]), nb::cast<Parameters>(t[9]));
   return {std::move(data), std::move(o), std::move(model)};
 }
 
@@ -84,8 +109,10 @@ y_n ~ p(y | f(x_n)) with f a Gaussian process: classes, counts, outliers. X is N
 where missing. Both may be pandas. N rows cost O(N³) an evaluation; ``Svgp`` is for many.
 
 ``likelihood`` is an expression such as "bernoulli(probit)", "poisson", "student_t", "softmax".
-``method`` is "laplace", "ep" (with ``power`` up to 1) or "vgp", the full variational one. ``aux`` is the
-column beside y: exposure, trials or known noise variances. For likelihoods of classes y holds
+``method`` is "laplace", "ep" (with ``power`` up to 1) or "vgp", the full variational one; or EP through
+inducing inputs, "fitc" or, with ``power``, "pep", for O(N·M²). Their ``inducing``, ``selection`` and
+``jitter`` are as of ``Svgp``, and ``seed`` is of the choice. ``aux`` is the column beside y: exposure,
+trials or known noise variances. For likelihoods of classes y holds
 labels, text or whole numbers; where ``classes`` names them in order, numbers in y are positions there.
 Of several latent functions each has a kernel of its own with ``separate_kernels``; None is so unless
 they are classes. ``scale`` is "auto", "columns", "global" or "none". With ``pca`` the model sees so many
@@ -102,12 +129,16 @@ True
 >>> mean, variance = fit.predict_y(X)
 >>> bool((variance > mean).all())
 True
+>>> few = cv.Generalised(X, counts, likelihood="poisson", method="pep", power=0.5, inducing=8).fit(max_iter=20)
+>>> few.model, few.Z.shape
+('pep(0.5)', (8, 1))
 )doc";
 
 constexpr const char* fit_doc =
     R"doc(Trains from the current parameters, which become the best found.
 
-The arguments are those of ``Regression.fit``; ``restarts=0`` is three starts up to 300 rows, else one.
+The arguments are those of ``Regression.fit``; ``restarts=0`` is three starts up to 300 rows, else one,
+and one with inducing inputs, whose training has two parts that count iterations from 1.
 )doc";
 
 }  // namespace
@@ -120,22 +151,33 @@ void bind_generalised(nb::module_& m) {
              const KernelLike& kernel, const std::string& likelihood, const std::string& method,
              double power, const MeanLike& mean, const ArrayLike& aux, const Names& classes,
              std::optional<bool> separate_kernels, const std::string& scale, Index pca,
-             const Names& input_names, const std::optional<std::string>& output_name) {
+             const ArrayLike& inducing, const std::string& selection, double jitter,
+             std::uint64_t seed, const Names& input_names,
+             const std::optional<std::string>& output_name) {
             Targets targets = to_targets(y, likelihood, classes);
             TrainingData data = to_training_data(X, targets.y, nb::none(), input_names,
                                                  name_of_target(output_name, y));
             GeneralisedOptions options{
                 to_latent_options({kernel, mean, aux, nb::none(), separate_kernels, scale, pca},
                                   std::move(targets), data)};
-            options.method = to_method(method);
+            options.method = to_method(method, power);
             options.power = power;
-            Generalised model = make(data, options);
+            Inducing asked =
+                to_inducing(inducing, data, "100 inducing inputs, or all rows if fewer");
+            options.inducing = asked.number;
+            options.Z = std::move(asked.Z);
+            options.selection = parse_selection(selection);
+            options.jitter = jitter;
+            options.seed = seed;
+            Generalised model = unlocked([&] { return make(data, options); });
             new (self) GeneralisedModel{std::move(data), std::move(options), std::move(model)};
           },
           "X"_a, "y"_a, "kernel"_a = "se(ard)", "likelihood"_a = "bernoulli",
           "method"_a = "laplace", "power"_a = 1.0, "mean"_a = "zero", "aux"_a = nb::none(),
           "classes"_a = nb::none(), "separate_kernels"_a = nb::none(), "scale"_a = "auto",
-          "pca"_a = 0, "input_names"_a = nb::none(), "output_name"_a = nb::none())
+          "pca"_a = 0, "inducing"_a = nb::none(), "selection"_a = "greedy_variance",
+          "jitter"_a = 0.0, "seed"_a = 0, "input_names"_a = nb::none(),
+          "output_name"_a = nb::none())
       .def(
           "fit",
           [](GeneralisedModel& self, std::uint64_t seed, Index restarts, Index max_iter,
@@ -163,7 +205,7 @@ void bind_generalised(nb::module_& m) {
                    [](const GeneralisedModel& self) { return self.options.likelihood.print(); })
       .def_prop_ro(
           "method", [](const GeneralisedModel& self) { return self.model.name(); },
-          "\"laplace\", \"ep\", \"ep(0.5)\" or \"vgp\".")
+          "\"laplace\", \"ep\", \"ep(0.5)\", \"vgp\", \"fitc\" or \"pep(0.5)\".")
       .def_prop_ro("classes", [](const GeneralisedModel& self) { return self.options.classes; })
       .def_prop_ro("warnings", [](const GeneralisedModel& self) { return self.model.warnings(); })
       .def_prop_ro("input_names",

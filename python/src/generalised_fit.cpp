@@ -172,6 +172,17 @@ void bind_predictions(nb::class_<SavedGeneralised>& fit) {
   fit.def("predict_f", predict_f, "X"_a,
           "Mean and variance of the latent functions at each row, in the units the model saw.",
           nb::sig("def predict_f(self, X: numpy.typing.ArrayLike) -> " COVARY_MOMENTS))
+      .def(
+          "sample",
+          [](const SavedGeneralised& m, const ArrayLike& X, Index draws, std::uint64_t seed) {
+            const Rows rows = to_inputs(X, m.inputs);
+            return draws_like(X, unlocked([&] { return m.fit.sample(rows.get(), draws, seed); }));
+          },
+          "X"_a, "draws"_a = 1, "seed"_a = 0,
+          "Joint draws of the latent function, in the units the model saw: (draws, n), or (draws, "
+          "n, L) of L functions.",
+          nb::sig("def sample(self, X: numpy.typing.ArrayLike, draws: int = 1, seed: int = 0) "
+                  "-> " COVARY_ARRAY))
       .def("predict_y", predict_y, "X"_a, "aux"_a = nb::none(),
            "Mean and variance of a new observation at each row. ``aux`` is the column beside y: "
            "exposure, trials or noise variances.",
@@ -233,7 +244,7 @@ void bind_generalised_fit(nb::module_& m) {
       .def_prop_ro("log_prior", [](const SavedGeneralised& s) { return s.fit.log_prior; })
       .def_prop_ro(
           "model", [](const SavedGeneralised& s) { return s.fit.model; },
-          "\"laplace\", \"ep\", \"ep(0.5)\", \"vgp\" or \"svgp\".")
+          "\"laplace\", \"ep\", \"ep(0.5)\", \"vgp\", \"svgp\", \"fitc\" or \"pep(0.5)\".")
       .def_prop_ro("likelihood", [](const SavedGeneralised& s) { return s.fit.likelihood.print(); })
       .def_prop_ro(
           "classes", [](const SavedGeneralised& s) { return s.fit.classes; },

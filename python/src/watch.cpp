@@ -58,6 +58,11 @@ void Watch::attach(SparseRegressionOptions& options) {
   attach(options.tell);
 }
 
+void Watch::attach(GeneralisedOptions& options) {
+  attach(options.training, options.after_iteration);
+  attach(options.tell);
+}
+
 void Watch::attach(SvgpOptions& options) {
   std::function<void(const TrainingState&)> unused;
   attach(options.training, unused);

@@ -20,9 +20,12 @@ class Watch {
 
   void attach(RegressionOptions& options) { attach(options.training, options.after_iteration); }
   void attach(SparseRegressionOptions& options);
-  void attach(GeneralisedOptions& options) { attach(options.training, options.after_iteration); }
+  void attach(GeneralisedOptions& options);
   void attach(SvgpOptions& options);
   void attach(GplvmOptions& options) { attach(options.training, options.after_iteration); }
+
+  // For a model that knows its units only when it is made.
+  void shift_by(double shift) { shift_ = shift; }
 
   // Trains a model with options that this was attached to, without the interpreter's lock.
   template <class Model>

@@ -29,15 +29,17 @@ def fitted():
     return cv.Generalised(*labels(), likelihood="bernoulli").fit(seed=1, restarts=1)
 
 
-@pytest.mark.parametrize("method, power", [("laplace", 1.0), ("ep", 1.0), ("ep", 0.5), ("vgp", 1.0)])
+@pytest.mark.parametrize("method, power", [("laplace", 1.0), ("ep", 1.0), ("ep", 0.5), ("vgp", 1.0),
+                                           ("fitc", 1.0), ("pep", 0.5)])
 def test_two_classes_by_every_method(method, power):
     X, y = labels()
-    model = cv.Generalised(X, y, likelihood="bernoulli(probit)", method=method, power=power)
+    inducing = 12 if method in ("fitc", "pep") else None
+    model = cv.Generalised(X, y, likelihood="bernoulli(probit)", method=method, power=power, inducing=inducing)
     before = model.value()
     fit = model.fit(restarts=1, max_iter=40)
     assert fit.value > before and fit.classes == ["down", "up"]
     assert model.value() == pytest.approx(fit.value, rel=1e-9)
-    assert fit.model == model.method == ("ep(0.5)" if power < 1 else method)
+    assert fit.model == model.method == (f"{method}(0.5)" if power < 1 else method)
     p = fit.predict_proba(X)
     np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-12)
     assert np.mean((p[:, 1] > 0.5) == (y == "up")) > 0.9
@@ -45,6 +47,34 @@ def test_two_classes_by_every_method(method, power):
     np.testing.assert_allclose(mean, p[:, 1], rtol=1e-12)
     np.testing.assert_allclose(variance, mean * (1 - mean), rtol=1e-8)
     np.testing.assert_allclose(fit.log_density(X, y), np.log(np.where(y == "up", p[:, 1], p[:, 0])), rtol=1e-6)
+
+
+def test_inducing_inputs_of_sparse_ep():
+    X, y = labels()
+    model = cv.Generalised(X, y, method="pep", power=0.5, inducing=7, selection="informative_vectors")
+    again = pickle.loads(pickle.dumps(model))
+    assert again.method == "pep(0.5)" and again.value() == model.value()
+    fit = model.fit(max_iter=5)
+    assert fit.Z.shape == (7, 2) and fit.diagnostics["inducing"] == 7
+    assert {tuple(z) for z in cv.Generalised(X, y, method="fitc", inducing=X[:4]).fit(max_iter=0).Z.round(9)} \
+        == {tuple(x) for x in X[:4].round(9)}
+    with pytest.raises(ValueError, match="method='pep'"):
+        cv.Generalised(X, y, method="fitc", power=0.5)
+    with pytest.raises(ValueError, match="no inducing inputs"):
+        cv.Generalised(X, y, method="ep", inducing=5)
+    with pytest.raises(cv.Unsupported, match="sparse_ep"):
+        cv.Generalised(*three(), likelihood="softmax", method="fitc")
+
+
+def test_samples_are_of_the_latent_functions(fitted):
+    X, _ = labels()
+    f = fitted.sample(X[:6], draws=500, seed=2)
+    mean, variance = fitted.predict_f(X[:6])
+    assert f.shape == (500, 6)
+    assert (np.abs(f.mean(axis=0) - mean) < 4 * np.sqrt(variance / 500)).all()
+    np.testing.assert_array_equal(f, fitted.sample(X[:6], draws=500, seed=2))
+    several = cv.Generalised(*three(), likelihood="softmax").fit(max_iter=0)
+    assert several.sample(X[:4], draws=2).shape == (2, 4, 3)
 
 
 def test_gaussian_likelihood_is_regression():

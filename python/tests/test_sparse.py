@@ -351,7 +351,9 @@ def test_rows_of_a_file_give_the_bits_of_rows_in_memory(many, tmp_path):
     path = tmp_path / "rows.npy"
     np.save(path, np.column_stack([y, X]))
     options = dict(kernel="se", inducing=10)
-    fit = cv.fit_file(str(path), target=0, seed=3, max_iter=15, **options)
+    seen = []
+    fit = cv.fit_file(str(path), target=0, seed=3, max_iter=15, callback=lambda i, value, g: seen.append(value), **options)
+    assert seen[-1] == pytest.approx(fit.log_marginal_likelihood, rel=1e-6)  # in the units of the data
     same = cv.SparseRegression(X, y, seed=3, scale="columns", **options).fit(max_iter=15)
     assert fit.log_marginal_likelihood == same.log_marginal_likelihood
     np.testing.assert_array_equal(fit.predict_y(X)[0], same.predict_y(X)[0])

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
 
 #include "covary/data/kmeans.hpp"
@@ -20,7 +21,8 @@ constexpr std::pair<const char*, Selection> names[] = {
     {"kmeans", Selection::kmeans},
     {"hierarchical_kmeans", Selection::hierarchical_kmeans},
     {"random", Selection::random},
-    {"grid", Selection::grid}};
+    {"grid", Selection::grid},
+    {"informative_vectors", Selection::informative_vectors}};
 
 void check(Index M, ConstRows X, const Kernel& kernel, ConstVector theta) {
   if (M < 1)
@@ -175,6 +177,15 @@ std::vector<Index> sample_rows(Index N, Index n, Random random) {
   return {rows.begin(), rows.end()};
 }
 
+std::vector<Index> rows_to_look_at(Index N, Index M, std::uint64_t seed) {
+  const Index few = std::max<Index>(20000, 40 * std::min(M, N));
+  if (8.0 * static_cast<double>(N) * static_cast<double>(std::min(M, N)) > most_bytes && few < N)
+    return sample_rows(N, few, Random(seed, 1));
+  std::vector<Index> all(static_cast<std::size_t>(N));
+  std::iota(all.begin(), all.end(), Index{0});
+  return all;
+}
+
 SelectionResult select_inducing(Selection how, Index M, ConstRows X, const Kernel& kernel,
                                 ConstVector theta, std::uint64_t seed) {
   check(M, X, kernel, theta);
@@ -185,6 +196,10 @@ SelectionResult select_inducing(Selection how, Index M, ConstRows X, const Kerne
       return grid(M, X);
     case Selection::hierarchical_kmeans:
       return centres(hierarchical_kmeans(X, M, seed), M);
+    case Selection::informative_vectors:
+      throw Unsupported(
+          "informative_vectors are chosen by the targets of a likelihood other than Gaussian "
+          "noise, for which the choice is that of greedy_variance");
     case Selection::kmeans:
     case Selection::greedy_variance:
       break;
@@ -193,14 +208,12 @@ SelectionResult select_inducing(Selection how, Index M, ConstRows X, const Kerne
     return how == Selection::kmeans ? centres(kmeans(rows, M, seed), M)
                                     : greedy(M, rows, kernel, theta);
   };
-  const Index N = X.rows(), few = std::max<Index>(20000, 40 * std::min(M, N));
-  if (8.0 * static_cast<double>(N) * static_cast<double>(std::min(M, N)) <= most_bytes || few >= N)
-    return choose(X);
-  const std::vector<Index> looked_at = sample_rows(N, few, Random(seed, 1));
+  const std::vector<Index> looked_at = rows_to_look_at(X.rows(), M, seed);
+  if (static_cast<Index>(looked_at.size()) == X.rows()) return choose(X);
   SelectionResult out = choose(take_rows(X, looked_at));
   for (Index& row : out.rows) row = looked_at[static_cast<std::size_t>(row)];
   out.on_subset = true;
-  say(out, fmt::format("Z chosen on {} of {} rows", few, N));
+  say(out, fmt::format("Z chosen on {} of {} rows", looked_at.size(), X.rows()));
   return out;
 }
 

@@ -118,13 +118,16 @@ ConjugateGradientResult improve_cglb(const SparseProblem& problem, const SparseV
   return conjugate_gradients(system, evaluate_sparse(factored, values, jitter), v, options);
 }
 
+double cglb_step_flops(Index rows, Index dims, Index outputs, Index M) {
+  const auto N = static_cast<double>(rows), m = static_cast<double>(M),
+             D = static_cast<double>(dims), P = static_cast<double>(outputs);
+  return kernel_product_flops(rows, dims, outputs) + 2.0 * N * m * (3.0 * D + 30.0 + 2.0 * P) +
+         4.0 * m * m * P;
+}
+
 double cglb_step_flops(const SparseProblem& problem) {
   const RowSource& rows = problem.sweep->rows();
-  const auto N = static_cast<double>(rows.rows()),
-             M = static_cast<double>(problem.features->size());
-  const auto D = static_cast<double>(rows.dims()), P = static_cast<double>(rows.outputs());
-  return kernel_product_flops(rows.rows(), rows.dims(), rows.outputs()) +
-         2.0 * N * M * (3.0 * D + 30.0 + 2.0 * P) + 4.0 * M * M * P;
+  return cglb_step_flops(rows.rows(), rows.dims(), rows.outputs(), problem.features->size());
 }
 
 }  // namespace covary

@@ -21,7 +21,7 @@ constexpr Index block = 32;  // rows of a task
 InformativeVectors informative_vectors(const LatentModel& model, const LatentParameters& at,
                                        Index M) {
   const Index D = model.X.cols();
-  model.likelihood.require(Inference::ep);
+  model.likelihood.require(Inference::sparse_ep);
   if (M < 1)
     throw InputError(fmt::format("the number of inducing inputs is {}; it must be positive", M));
   expect_size("the vector of kernel parameters", model.kernel.parameter_count(D), at.kernel.size());

@@ -41,6 +41,17 @@ Matrix SoftmaxFactor::dense(Index c) const {
   return E;
 }
 
+SoftmaxFactor::Blocks SoftmaxFactor::blocks(const std::vector<const Matrix*>& k) const {
+  Blocks out;
+  for (std::size_t c = 0; c < k.size(); ++c) {
+    Matrix Ek = E_[c].apply_block(*k[c]);
+    out.own.push_back(product(*k[c], Ek, Op::transpose));
+    solve_lower(middle_, Ek);
+    out.shared.push_back(std::move(Ek));
+  }
+  return out;
+}
+
 Matrix SoftmaxFactor::reduction(const std::vector<const Matrix*>& k) const {
   const auto C = static_cast<Index>(k.size());
   Matrix out(k.front()->cols(), C * C);

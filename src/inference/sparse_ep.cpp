@@ -15,7 +15,7 @@ namespace {
 void check(const LatentModel& model, const FeaturesPtr& features, const LatentParameters& at,
            const Vector& z, const EpOptions& options) {
   const Index D = model.X.cols();
-  model.likelihood.require(Inference::ep);
+  model.likelihood.require(Inference::sparse_ep);
   if (!(options.power > 0.0 && options.power <= 1.0))
     throw InputError(fmt::format("the power of EP is {}; it must lie in (0, 1]", options.power));
   if (!(options.damping > 0.0 && options.damping <= 1.0))
@@ -83,7 +83,7 @@ SparseEpApproximation sparse_expectation_propagation(
   const RowMatrix Y = rows.y;
   const MemoryRows source(rows.X, Y, Vector());
   const Sweep sweep = Sweep::for_features(source, features->size());
-  Cholesky Kuu = factor_Kuu(*features, parameters.kernel, z, jitter, false);
+  Cholesky Kuu = factor_Kuu(*features, parameters.kernel, z, jitter, options.guard_eigenvalue);
   const SparseSiteProblem problem{model,
                                   parameters,
                                   options.power,

@@ -23,7 +23,7 @@ class Heteroscedastic final : public LikelihoodNode {
     declare_positive(out, path + ".variance", variance_, 1.0);
   }
   bool supports(Inference method) const override {
-    return method != Inference::laplace && method != Inference::ep;
+    return method == Inference::vi || method == Inference::svgp || method == Inference::mcmc;
   }
   std::string complaint(double, double) const override { return {}; }
   bool real_targets() const override { return true; }

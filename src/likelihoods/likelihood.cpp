@@ -12,8 +12,8 @@
 namespace covary {
 namespace {
 
-constexpr std::array all_methods{Inference::laplace, Inference::ep, Inference::vi, Inference::svgp,
-                                 Inference::mcmc};
+constexpr std::array all_methods{Inference::laplace,   Inference::ep,   Inference::vi,
+                                 Inference::sparse_ep, Inference::svgp, Inference::mcmc};
 
 const char* column_name(Aux aux) {
   switch (aux) {
@@ -104,6 +104,8 @@ std::string name_of(Inference method) {
       return "ep";
     case Inference::vi:
       return "vi";
+    case Inference::sparse_ep:
+      return "sparse_ep";
     case Inference::svgp:
       return "svgp";
     case Inference::mcmc:

@@ -82,7 +82,9 @@ class Softmax final : public LikelihoodNode {
   std::string print() const override { return fmt::format("softmax({})", classes_); }
   Index latents() const override { return classes_; }
   Index classes() const override { return classes_; }
-  bool supports(Inference method) const override { return method != Inference::ep; }
+  bool supports(Inference method) const override {
+    return method != Inference::ep && method != Inference::sparse_ep;
+  }
   std::string complaint(double y, double) const override { return not_a_label(y, classes_); }
 
   // gradient e_y − p, hessian ppᵀ − diag(p)

@@ -2,45 +2,33 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cmath>
+#include <utility>
 
 #include "covary/error.hpp"
 #include "covary/inference/ep.hpp"
 #include "covary/inference/laplace.hpp"
 #include "covary/inference/softmax_laplace.hpp"
+#include "covary/inference/sparse_ep.hpp"
 #include "covary/inference/variational.hpp"
 #include "models/generalised_data.hpp"
-#include "models/starts.hpp"
+#include "models/inducing_choice.hpp"
 
 namespace covary {
-namespace {
-
-// Classes that a function separates are likelier the steeper it is, and Laplace's evidence does not
-// stop it: the probabilities come out too timid. Empty where nothing of that kind happened.
-std::string runaway_variance(const Parameters& parameters) {
-  constexpr double suspicious = 1000.0;  // σ(f) is 1 for all that matters beyond |f| = 30
-  for (const Parameter& p : parameters.all())
-    if (p.path.ends_with("variance") && !p.path.starts_with("likelihood") && p.trainable &&
-        p.value.size() == 1 && p.value(0) > suspicious)
-      return fmt::format(
-          "{} ran to {:.3g}, as it does for classes that can be told apart without error; "
-          "probabilities by Laplace are then too near to even: use ep or vgp, or give it a prior "
-          "such as gamma(2,0.2)",
-          p.path, p.value(0));
-  return {};
-}
-
-}  // namespace
-
 void GeneralisedOptions::check() const {
-  if (method != Inference::laplace && method != Inference::ep && method != Inference::vi)
-    throw InputError(
-        fmt::format("a model without inducing inputs is fitted by laplace, ep or vgp, not by {}",
-                    name_of(method)));
+  if (method != Inference::laplace && method != Inference::ep && method != Inference::vi &&
+      method != Inference::sparse_ep)
+    throw InputError(fmt::format(
+        "this model is fitted by laplace, ep, vgp, or fitc and pep(α), not by {}; Svgp is another",
+        name_of(method)));
   LatentOptions::check(method);
   if (!(power > 0.0 && power <= 1.0))
     throw InputError(fmt::format("the power of EP must lie in (0, 1], got {}", power));
+  if (!(jitter >= 0.0) || !std::isfinite(jitter))
+    throw InputError(fmt::format("jitter is {}; it must be finite and not negative", jitter));
+  if (method != Inference::sparse_ep && (inducing || Z.size() != 0))
+    throw InputError(fmt::format(
+        "{} has no inducing inputs; those that have: fitc, pep(α) and svgp", name_of(method)));
   if (starts < 0) throw InputError(fmt::format("starts must not be negative, got {}", starts));
 }
 
@@ -64,143 +52,134 @@ Generalised::Generalised(ConstRows X, ConstVector y, GeneralisedOptions options)
   output_scaling_ = std::move(data.scaled.outputs);
   log_jacobian_ = data.scaled.log_jacobian;
   warnings_ = std::move(data.scaled.warnings);
+  if (options_.method != Inference::sparse_ep) return;
+  const Index M = inducing_count(options_.inducing, options_.Z, rows(), X.cols());
+  features_ = inducing_points(options_.kernel, options_.Z.size() != 0
+                                                   ? model_inputs(input_scaling_, pca_, options_.Z)
+                                                   : choose_Z(M));
+  features_->declare(parameters_);
 }
 
 std::string Generalised::name() const {
   if (options_.method == Inference::vi) return "vgp";
   if (options_.method == Inference::ep && options_.power != 1.0)
     return fmt::format("ep({})", options_.power);
+  if (options_.method == Inference::sparse_ep)
+    return options_.power == 1.0 ? "fitc" : fmt::format("pep({})", options_.power);
   return name_of(options_.method);
 }
 
-MultiLatentParameters Generalised::unpack(ConstVector values) const {
-  MultiLatentParameters out;
+// The order of the parameters: kernels, likelihood, mean, inducing inputs.
+Generalised::Values Generalised::unpack(ConstVector values) const {
+  Values out;
   const Index D = model_.X.cols(), K = options_.kernel.parameter_count(D);
   Index at = 0;
   for (std::size_t l = 0; l < model_.kernels.size(); ++l, at += K)
-    out.kernels.emplace_back(values.segment(at, K));
-  out.likelihood = values.segment(at, options_.likelihood.parameter_count());
-  at += out.likelihood.size();
-  out.mean_weights = Eigen::Map<const RowMatrix>(values.data() + at, options_.mean.basis_count(D),
-                                                 options_.likelihood.latents());
+    out.latent.kernels.emplace_back(values.segment(at, K));
+  out.latent.likelihood = values.segment(at, options_.likelihood.parameter_count());
+  at += out.latent.likelihood.size();
+  out.latent.mean_weights = Eigen::Map<const RowMatrix>(
+      values.data() + at, options_.mean.basis_count(D), options_.likelihood.latents());
+  at += out.latent.mean_weights.size();
+  out.z = values.tail(values.size() - at);
   return out;
 }
 
-Generalised::Approximation Generalised::approximate_one(const MultiLatentParameters& at,
-                                                        MultiLatentParameters* bar) const {
-  const LatentModel model{
-      model_.kernels.front(), model_.likelihood, model_.mean, model_.X, model_.y, model_.aux};
-  const LatentParameters values{at.kernels.front(), at.likelihood, at.mean_weights};
-  LatentParameters of_values;
-  LatentParameters* const wanted = bar ? &of_values : nullptr;
+Vector Generalised::pack(const Values& v) const {
+  Vector out(parameters_.size());
+  Index end = 0;
+  const auto put = [&](const auto& part) {
+    out.segment(end, part.size()) = part;
+    end += part.size();
+  };
+  for (const Vector& kernel : v.latent.kernels) put(kernel);
+  put(v.latent.likelihood);
+  const RowMatrix weights = v.latent.mean_weights;
+  put(Eigen::Map<const Vector>(weights.data(), weights.size()));
+  put(v.z);
+  return out;
+}
+
+LatentModel Generalised::one_latent() const {
+  return {model_.kernels.front(), model_.likelihood, model_.mean, model_.X, model_.y, model_.aux};
+}
+
+RowMatrix Generalised::choose_Z(Index M) {
+  const MultiLatentParameters at = unpack(parameters_.values()).latent;
+  SelectionResult chosen =
+      choose_inducing(options_.selection, M, one_latent(),
+                      {at.kernels.front(), at.likelihood, at.mean_weights}, options_.seed);
+  if (!chosen.note.empty() && options_.tell) options_.tell(chosen.note);
+  return std::move(chosen.Z);
+}
+
+Generalised::Approximation Generalised::approximate_one(const Values& at, Values* bar,
+                                                        Jitter& jitter, bool guard) const {
+  const LatentModel model = one_latent();
+  const LatentParameters values{at.latent.kernels.front(), at.latent.likelihood,
+                                at.latent.mean_weights};
   EpOptions ep;
   ep.power = options_.power;
+  const auto give = [bar](const LatentParameters& of_values, const Vector& of_z) {
+    *bar = {{{of_values.kernel}, of_values.likelihood, of_values.mean_weights}, of_z};
+  };
+  if (options_.method == Inference::sparse_ep) {
+    ep.guard_eigenvalue = guard;
+    SparseEpGradient gradient;
+    SparseEpApproximation q = sparse_expectation_propagation(model, features_, values, at.z, jitter,
+                                                             bar ? &gradient : nullptr, ep);
+    if (bar) give(gradient.parameters, gradient.z);
+    return {q.value, std::move(q.posterior), q.iterations};
+  }
+  LatentParameters gradient;
+  LatentParameters* const wanted = bar ? &gradient : nullptr;
   LatentApproximation q =
       options_.method == Inference::ep   ? expectation_propagation(model, values, wanted, ep)
       : options_.method == Inference::vi ? variational_approximation(model, values, wanted)
                                          : laplace_approximation(model, values, wanted);
-  if (bar) *bar = {{of_values.kernel}, of_values.likelihood, of_values.mean_weights};
+  if (bar) give(gradient, {});
   return {q.value, std::vector<LatentPosterior>{std::move(q.posterior)}, q.iterations};
 }
 
-Generalised::Approximation Generalised::approximate(ConstVector values, Vector* values_bar) const {
-  const MultiLatentParameters at = unpack(values);
-  MultiLatentParameters bar;
-  MultiLatentParameters* const wanted = values_bar ? &bar : nullptr;
+Generalised::Approximation Generalised::approximate(ConstVector values, Vector* values_bar,
+                                                    Jitter& jitter, bool guard) const {
+  const Values at = unpack(values);
+  Values bar;
   Approximation out = [&]() -> Approximation {
-    if (options_.likelihood.latents() == 1) return approximate_one(at, wanted);
+    if (options_.likelihood.latents() == 1)
+      return approximate_one(at, values_bar ? &bar : nullptr, jitter, guard);
+    MultiLatentParameters* const wanted = values_bar ? &bar.latent : nullptr;
     if (options_.method == Inference::laplace) {
-      JointApproximation q = laplace_approximation(model_, at, wanted);
+      JointApproximation q = laplace_approximation(model_, at.latent, wanted);
       return {q.value, std::move(q.posterior), q.iterations};
     }
-    MultiLatentApproximation q = variational_approximation(model_, at, wanted);
+    MultiLatentApproximation q = variational_approximation(model_, at.latent, wanted);
     return {q.value, std::move(q.posterior), q.iterations};
   }();
-  if (values_bar) {
-    values_bar->resize(values.size());
-    Index end = 0;
-    for (const Vector& kernel : bar.kernels) {
-      values_bar->segment(end, kernel.size()) = kernel;
-      end += kernel.size();
-    }
-    values_bar->segment(end, bar.likelihood.size()) = bar.likelihood;
-    const RowMatrix weights = bar.mean_weights;
-    values_bar->tail(weights.size()) = Eigen::Map<const Vector>(weights.data(), weights.size());
-  }
+  if (values_bar) *values_bar = pack(bar);
   return out;
 }
 
 double Generalised::value() const {
-  return approximate(parameters_.values(), nullptr).value - log_jacobian_;
+  Jitter jitter{options_.jitter};
+  return approximate(parameters_.values(), nullptr, jitter, false).value - log_jacobian_;
 }
 
 std::optional<double> Generalised::objective(const Vector& u, Vector* gradient) const {
+  Jitter jitter{options_.jitter};
+  return objective(u, gradient, jitter);
+}
+
+std::optional<double> Generalised::objective(const Vector& u, Vector* gradient,
+                                             Jitter& jitter) const {
   const Vector values = parameters_.constrain(u);
   if (!values.allFinite()) return std::nullopt;
+  const bool guard = features_ && parameters_.at("features.Z").trainable;
   Vector bar;
-  double value = approximate(values, gradient ? &bar : nullptr).value;
+  double value = approximate(values, gradient ? &bar : nullptr, jitter, guard).value;
   value += parameters_.log_prior(values, gradient ? &bar : nullptr);
   if (gradient) *gradient = -parameters_.pullback(u, bar);
   return -value;
-}
-
-GeneralisedFit Generalised::fit() {
-  const auto began = std::chrono::steady_clock::now();
-  const Index starts = options_.starts ? options_.starts : (rows() <= 300 ? 3 : 1);
-  Summary summary;
-  const Vector u = parameters_.flatten();
-  const bool trains = options_.training.max_iterations > 0 && u.size() > 0;
-  if (trains) {
-    RestartsState state;
-    if (resume_) state = std::move(resume_->restarts);
-    resume_.reset();
-    std::function<void(const RestartsState&)> after;
-    if (options_.after_iteration)
-      after = [&](const RestartsState& s) { options_.after_iteration({s, {}}); };
-    Minimum best = minimise_with_restarts(
-        [&](const Vector& at, Vector* g) { return objective(at, g); }, u, starts,
-        [&](Index r) { return perturbed_start(parameters_, r, options_.seed); }, options_.training,
-        std::move(state), after);
-    summary = std::move(best.summary);
-    parameters_.set_values(parameters_.constrain(best.state.u));
-    for (auto& p : summary.trace) p.value += log_jacobian_;
-    for (auto& s : summary.starts)
-      if (s.value) *s.value += log_jacobian_;
-    summary.initial_value += log_jacobian_;
-    summary.negate_values();
-  } else {
-    summary.evaluations = 1;
-    summary.converged = u.size() == 0;
-    summary.reason = u.size() == 0 ? "nothing to train" : "evaluated at the given parameters";
-  }
-  const Vector values = parameters_.values();
-  Approximation q = approximate(values, nullptr);
-  summary.value = q.value - log_jacobian_;
-  if (!trains) summary.initial_value = summary.value;
-  summary.objective =
-      options_.method == Inference::vi ? "elbo" : fmt::format("log_evidence({})", name());
-  summary.route =
-      fmt::format("{}: {} iterations at the end, N×N factorisations", name(), q.iterations);
-  summary.warnings.insert(summary.warnings.begin(), warnings_.begin(), warnings_.end());
-  if (options_.method == Inference::laplace && options_.likelihood.classes() > 0)
-    if (std::string warning = runaway_variance(parameters_); !warning.empty())
-      summary.warnings.push_back(std::move(warning));
-  GeneralisedFit out{name(),
-                     std::move(q.posterior),
-                     options_.likelihood,
-                     unpack(values).likelihood,
-                     input_scaling_,
-                     output_scaling_,
-                     parameters_,
-                     {},
-                     summary.value,
-                     parameters_.log_prior(values)};
-  out.classes = options_.classes;
-  out.pca = pca_;
-  out.rows = rows();
-  summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  out.summary = std::move(summary);
-  return out;
 }
 
 }  // namespace covary

@@ -65,6 +65,11 @@ FunctionMarginals GeneralisedFit::predict_f(ConstRows X) const {
   return posterior.predict(model_inputs(X));
 }
 
+std::vector<RowMatrix> GeneralisedFit::sample(ConstRows X, Index draws, std::uint64_t seed) const {
+  check_inputs(*this, X);
+  return posterior.sample(input_scaling.apply(X), draws, seed);
+}
+
 GeneralisedPrediction GeneralisedFit::predict(ConstRows X, ConstVector aux) const {
   check_aux(aux, X.rows());
   GeneralisedPrediction out = predict_classes(*this, X);
@@ -89,13 +94,18 @@ Vector GeneralisedFit::log_density(ConstRows X, ConstVector y, ConstVector aux) 
       out(n) = std::isnan(y(n)) ? std::nan("") : std::log(p(n, static_cast<Index>(y(n))));
     return out;
   }
-  const FunctionMarginals f = predict_f(X);
-  const Vector scaled = output_scaling.apply(y);
-  Vector out = log_predictive_density(likelihood, likelihood_parameters, scaled, f.mean, f.variance,
-                                      model_aux(*this, aux));
-  const double log_scale = std::log(output_scaling.scale(0));
-  for (Index n = 0; n < out.size(); ++n)
-    out(n) = std::isnan(y(n)) ? std::nan("") : out(n) - log_scale;
+  // No integral is taken over a target that is missing.
+  std::vector<Index> observed;
+  for (Index n = 0; n < y.size(); ++n)
+    if (!std::isnan(y(n))) observed.push_back(n);
+  Vector out = Vector::Constant(y.size(), std::nan(""));
+  const FunctionMarginals f = predict_f(X(observed, Eigen::all));
+  const Vector scaled = output_scaling.apply(y(observed)),
+               beside = aux.size() ? Vector(aux(observed)) : Vector();
+  out(observed) = log_predictive_density(likelihood, likelihood_parameters, scaled, f.mean,
+                                         f.variance, model_aux(*this, beside))
+                      .array() -
+                  std::log(output_scaling.scale(0));
   return out;
 }
 

@@ -8,11 +8,12 @@
 
 #include "covary/error.hpp"
 #include "models/generalised_data.hpp"
+#include "models/inducing_choice.hpp"
 
 namespace covary {
 namespace {
 
-constexpr Index usual_inducing = 100, most_full_rows = 20000, usual_batch = 1024;
+constexpr Index most_full_rows = 20000, usual_batch = 1024;
 
 void require(bool holds, const char* option, double value, const char* rule) {
   if (!holds) throw InputError(fmt::format("{} is {}; it must be {}", option, value, rule));
@@ -22,7 +23,6 @@ void require(bool holds, const char* option, double value, const char* rule) {
 
 void SvgpOptions::check() const {
   LatentOptions::check(Inference::svgp);
-  if (inducing) require(*inducing >= 1, "inducing", static_cast<double>(*inducing), "at least 1");
   require(jitter >= 0.0 && std::isfinite(jitter), "jitter", jitter, "finite and not negative");
   require(batch >= 0, "batch", static_cast<double>(batch), "0 (automatic) or positive");
   require(steps >= 0, "steps", static_cast<double>(steps), "0 (automatic) or positive");
@@ -77,15 +77,8 @@ void Svgp::begin() {
         "all of them",
         options_.batch, N));
   batch_ = options_.batch ? options_.batch : N <= most_full_rows ? N : usual_batch;
-  const Index M = options_.inducing.value_or(std::min(usual_inducing, X_.rows()));
-  if (options_.Z.size() == 0 && M > X_.rows())
-    throw InputError(fmt::format(
-        "{} inducing inputs are more than the {} observed rows; ask for no more than those", M,
-        X_.rows()));
-  if (options_.Z.size() && options_.Z.cols() != input_scaling_.cols())
-    throw InputError(fmt::format("the inducing inputs have {} columns, X has {}", options_.Z.cols(),
-                                 input_scaling_.cols()));
-  if (options_.covariance.block > (options_.Z.size() ? options_.Z.rows() : M))
+  const Index M = inducing_count(options_.inducing, options_.Z, X_.rows(), input_scaling_.cols());
+  if (options_.covariance.block > M)
     throw InputError(
         fmt::format("{} of the covariance for {} inducing inputs", options_.covariance.print(), M));
   parameters_ = latent_parameters(options_, *rows_, Y_.col(0), aux_);
@@ -105,9 +98,19 @@ void Svgp::say(const std::string& text) const {
 }
 
 void Svgp::choose_Z(Index M) {
-  const Vector theta = parameters_.values().head(options_.kernel.parameter_count(X_.cols()));
-  SelectionResult chosen =
-      select_inducing(options_.selection, M, X_, options_.kernel, theta, options_.seed);
+  const Vector values = parameters_.values();
+  const Index K = options_.kernel.parameter_count(X_.cols());
+  const Index H = options_.likelihood.parameter_count();
+  const Vector theta = values.head(K);
+  const SelectionResult chosen =
+      options_.selection == Selection::informative_vectors
+          ? choose_inducing(
+                options_.selection, M,
+                {options_.kernel, options_.likelihood, options_.mean, X_, Y_.col(0), aux_},
+                {theta, values.segment(K, H),
+                 values.segment(K + H, options_.mean.basis_count(X_.cols()))},
+                options_.seed)
+          : select_inducing(options_.selection, M, X_, options_.kernel, theta, options_.seed);
   if (!chosen.note.empty()) say(chosen.note);
   set_features(chosen.Z);
 }

@@ -61,7 +61,7 @@ Summary Svgp::train_full(NaturalGaussian& q, Jitter& jitter) {
     first.max_iterations = std::min<Index>(first.max_iterations, 15);
     if (parameters_.free_size() > 0) train_rows(first, q, jitter, false);
     for (const auto& path : held) parameters_.unfix(path);
-    if (options_.selection == Selection::greedy_variance && !options_.separate_kernels) {
+    if (looks_at_parameters(options_.selection) && !options_.separate_kernels) {
       const auto features = features_;
       const Parameters found = parameters_;
       const Index M = inducing();

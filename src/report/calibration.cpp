@@ -15,24 +15,6 @@ namespace {
 
 constexpr double normal_975 = 1.959963984540054;  // Φ⁻¹(0.975)
 
-Figure predicted_against_observed(const Predictions& p, const std::string& output) {
-  Range both;
-  both.include(p.y);
-  both.include(p.mean);
-  const Range shown = both.padded(0.05);
-  const Vector ends = (Vector(2) << shown.low(), shown.high()).finished();
-  return Chart("Predicted against observed", "predicted " + output, "observed " + output)
-      .line(ends, ends, Ink::guide, "equal")
-      .points(p.mean, p.y, Ink::data)
-      .x_limits(ends(0), ends(1))
-      .y_limits(ends(0), ends(1))
-      .describe(fmt::format(
-          "{} points of the observed {} against the predicted one; their root-mean-square "
-          "distance from the line of equality is {}.",
-          p.size(), output, short_number(rmse(p.y, p.mean))))
-      .figure();
-}
-
 Figure residuals(const Predictions& p, const std::string& output) {
   const Vector z = p.standardised();
   Range range;
@@ -51,29 +33,6 @@ Figure residuals(const Predictions& p, const std::string& output) {
                             "is {} standard deviations.",
                             (z.array().abs() <= normal_975).count(), p.size(),
                             short_number(z.cwiseAbs().maxCoeff())))
-      .figure();
-}
-
-Figure pit_histogram(const Predictions& p) {
-  const Index bins = p.size() >= 50 ? 10 : 5;
-  const double n = static_cast<double>(p.size()), share = 1.0 / static_cast<double>(bins);
-  Vector counts = Vector::Zero(bins);
-  for (const double u : pit(p.y, p.mean, p.variance))
-    counts(std::min(bins - 1, static_cast<Index>(u * static_cast<double>(bins)))) += 1.0;
-  const Vector ends = (Vector(2) << 0.0, 1.0).finished();
-  const double spread = normal_975 * std::sqrt(n * share * (1.0 - share));
-  return Chart("Probability integral transform", "predicted probability of a value below y",
-               "observations")
-      .columns(Vector::LinSpaced(bins + 1, 0.0, 1.0), counts, Ink::a, "observed")
-      .line(ends, Vector::Constant(2, std::max(0.0, n * share - spread)), Ink::guide,
-            "19 of 20 bars end between these")
-      .line(ends, Vector::Constant(2, n * share + spread), Ink::guide)
-      .x_limits(0.0, 1.0)
-      .caption(
-          "Flat when calibrated; high at the ends when the bands are too narrow, high in the "
-          "middle when they are too wide.")
-      .describe(fmt::format("A histogram of {} bars with heights {}; {} each are expected.", bins,
-                            fmt::join(counts.begin(), counts.end(), ", "), short_number(n * share)))
       .figure();
 }
 
@@ -99,6 +58,58 @@ Figure coverage_curve(const Predictions& p) {
 
 }  // namespace
 
+Figure predicted_against_observed(ConstVector y, ConstVector mean, const std::string& output) {
+  Range both;
+  both.include(y);
+  both.include(mean);
+  const Range shown = both.padded(0.05);
+  const Vector ends = (Vector(2) << shown.low(), shown.high()).finished();
+  return Chart("Predicted against observed", "predicted " + output, "observed " + output)
+      .line(ends, ends, Ink::guide, "equal")
+      .points(mean, y, Ink::data)
+      .x_limits(ends(0), ends(1))
+      .y_limits(ends(0), ends(1))
+      .describe(fmt::format(
+          "{} points of the observed {} against the predicted one; their root-mean-square "
+          "distance from the line of equality is {}.",
+          y.size(), output, short_number(rmse(y, mean))))
+      .figure();
+}
+
+Figure pit_histogram(ConstVector below, ConstVector at_most) {
+  const Index bins = below.size() >= 50 ? 10 : 5;
+  const double n = static_cast<double>(below.size()), share = 1.0 / static_cast<double>(bins);
+  Vector counts = Vector::Zero(bins);
+  const auto bin_of = [&](double u) {
+    return std::clamp<Index>(static_cast<Index>(u * static_cast<double>(bins)), 0, bins - 1);
+  };
+  for (Index i = 0; i < below.size(); ++i) {
+    const double width = at_most(i) - below(i);
+    for (Index b = bin_of(below(i)); b <= bin_of(at_most(i)); ++b) {
+      const double from = std::max(below(i), share * static_cast<double>(b)),
+                   to = std::min(at_most(i), share * static_cast<double>(b + 1));
+      counts(b) += width > 0.0 ? std::max(0.0, to - from) / width : 1.0;
+    }
+  }
+  std::vector<std::string> shown;
+  for (const double c : counts) shown.push_back(short_number(c));
+  const Vector ends = (Vector(2) << 0.0, 1.0).finished();
+  const double spread = normal_975 * std::sqrt(n * share * (1.0 - share));
+  return Chart("Probability integral transform", "predicted probability of a value below y",
+               "observations")
+      .columns(Vector::LinSpaced(bins + 1, 0.0, 1.0), counts, Ink::a, "observed")
+      .line(ends, Vector::Constant(2, std::max(0.0, n * share - spread)), Ink::guide,
+            "19 of 20 bars end between these")
+      .line(ends, Vector::Constant(2, n * share + spread), Ink::guide)
+      .x_limits(0.0, 1.0)
+      .caption(
+          "Flat when calibrated; high at the ends when the bands are too narrow, high in the "
+          "middle when they are too wide.")
+      .describe(fmt::format("A histogram of {} bars with heights {}; {} each are expected.", bins,
+                            fmt::join(shown, ", "), short_number(n * share)))
+      .figure();
+}
+
 Vector Predictions::standardised() const { return (y - mean).array() / variance.array().sqrt(); }
 
 Predictions observed_predictions(ConstVector y, ConstVector mean, ConstVector variance) {
@@ -115,8 +126,9 @@ Predictions observed_predictions(ConstVector y, ConstVector mean, ConstVector va
 
 std::vector<Figure> calibration_figures(const Predictions& p, const std::string& output) {
   if (p.size() == 0) return {};
-  return {predicted_against_observed(p, output), residuals(p, output), pit_histogram(p),
-          coverage_curve(p)};
+  const Vector u = pit(p.y, p.mean, p.variance);
+  return {predicted_against_observed(p.y, p.mean, output), residuals(p, output),
+          pit_histogram(u, u), coverage_curve(p)};
 }
 
 std::vector<std::string> score_names() {

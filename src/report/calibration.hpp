@@ -21,6 +21,12 @@ Predictions observed_predictions(ConstVector y, ConstVector mean, ConstVector va
 // Predicted against observed, standardised residuals, PIT and coverage.
 std::vector<Figure> calibration_figures(const Predictions& p, const std::string& output);
 
+// The first and the third of them, for predictions that are not Gaussian.
+Figure predicted_against_observed(ConstVector y, ConstVector mean, const std::string& output);
+// P(Y < y) and P(Y ≤ y) of each observation, which differ where y counts something: it is then
+// spread evenly between the two (Czado, Gneiting & Held 2009).
+Figure pit_histogram(ConstVector below, ConstVector at_most);
+
 // The scores of one output as cells of a table, "–" where one has no value.
 std::vector<std::string> score_names();
 std::vector<std::string> score_cells(const Predictions& p);

@@ -67,15 +67,26 @@ class Classes(CommandLine):
 
     def test_every_method_fits_and_is_saved(self):
         values = {}
-        for model in ("laplace", "ep", "ep(0.5)", "vgp", "svgp"):
+        for model in ("laplace", "ep", "ep(0.5)", "vgp", "svgp", "fitc", "pep(0.5)"):
             with self.subTest(model):
-                fit = self.fit("--model", model, "--likelihood", "bernoulli(probit)", "--max-iter", "10")
+                fit = self.fit("--model", model, "--likelihood", "bernoulli(probit)", "--max-iter", "10",
+                               "--inducing", "40")
                 self.assertEqual(fit["model"], model)
                 values[model] = fit["value"]
                 self.assertEqual(self.json_of("show", self.path("c.cov"))["value"], fit["value"])
                 self.assertGreater(self.json_of("evaluate", self.path("c.cov"), self.test)["accuracy"],
                                    self.attainable - 0.06)
         self.assertLess(abs(values["svgp"] - values["vgp"]), 1.0)
+        self.assertLess(abs(values["fitc"] - values["ep"]), 3.0)
+
+    def test_inducing_inputs_may_be_informative_vectors_or_given(self):
+        for model in ("fitc", "svgp"):
+            fit = self.fit("--model", model, "--inducing", "9", "--selection", "informative_vectors", "--max-iter", "0")
+            self.assertEqual(fit["diagnostics"]["inducing"], 9)
+        given = self.write("z.csv", "a,b\n-1,0\n0,0\n1,1\n")
+        fit = self.fit("--model", "pep(0.5)", "--inducing-file", given, "--max-iter", "2", "--fix", "features.Z")
+        self.assertEqual(len(fit["parameters"]["features.Z"]), 6)
+        self.assertEqual(fit["objective"], "log_evidence(pep(0.5))")
 
     def test_whole_numbers_with_gaps_are_three_classes(self):
         fit = self.fit("--likelihood", "softmax", "--max-iter", "5", target="number")
@@ -96,6 +107,24 @@ class Classes(CommandLine):
         again = self.fit("--from", self.path("c.cov"), "--max-iter", "0", out="d.cov")
         self.assertAlmostEqual(again["value"], fit["value"], places=6)
 
+    def test_samples_are_of_the_latent_functions(self):
+        few = self.write("few.csv", "a,b\n0,0\n0,0\n1.5,-1\n")
+        for model in ("laplace", "ep", "svgp", "fitc"):
+            with self.subTest(model):
+                self.fit("--model", model, "--inducing", "20", "--max-iter", "0")
+                draws = self.json_of("sample", self.path("c.cov"), few, "-n", "400", "--seed", "3")
+                p = self.json_of("predict", self.path("c.cov"), few)
+                first = [draws["draw_%d" % s][0] for s in range(400)]
+                mean = sum(first) / 400
+                variance = sum((f - mean) ** 2 for f in first) / 399
+                self.assertLess(abs(mean - p["mean_f"][0]), 4 * math.sqrt(p["variance_f"][0] / 400))
+                self.assertLess(abs(variance / p["variance_f"][0] - 1), 0.3)
+                for s in range(400):  # equal rows have equal values
+                    self.assertAlmostEqual(draws["draw_%d" % s][0], draws["draw_%d" % s][1], places=3)
+        self.fit("--likelihood", "softmax", "--max-iter", "0", target="number")
+        rows = list(csv.DictReader(io.StringIO(covary("sample", self.path("c.cov"), few, "-n", "2").stdout)))
+        self.assertEqual(list(rows[0]), ["draw_0_3", "draw_0_7", "draw_0_12", "draw_1_3", "draw_1_7", "draw_1_12"])
+
     def test_report(self):
         self.fit("--max-iter", "5")
         out = self.json_of("report", self.path("c.cov"), "--data", self.test, "--out", self.path("r.html"))
@@ -112,12 +141,16 @@ class Classes(CommandLine):
                      says=["laplace"])
         self.refused("fit", self.train, "--target", "number", "--inputs", "a,b", "--likelihood", "robust_max",
                      "--model", "laplace", says=["robust_max"])
+        self.refused("fit", self.train, "--target", "number", "--inputs", "a,b", "--likelihood", "softmax",
+                     "--model", "fitc", says=["softmax(3)", "sparse_ep", "svgp"])
+        self.refused("fit", self.train, "--target", "kind", "--inputs", "a,b", "--model", "pep(2)", "--quiet", says=["2"])
+        self.refused("fit", self.train, "--target", "a", "--inputs", "b", "--model", "vfe", "--selection",
+                     "informative_vectors", says=["greedy_variance"])
         self.refused("fit", self.train, "--target", "a", "--inputs", "b", "--likelihood", "poisson", says=["poisson"])
         self.refused("fit", self.train, "--target", "kind", "--likelihood", "bernouli", says=["bernoulli"])
         self.fit("--max-iter", "0")
         unseen = self.write("unseen.csv", "a,b,kind\n1,1,maybe\n")
         self.refused("evaluate", self.path("c.cov"), unseen, says=["maybe", "yes"])
-        self.refused("sample", self.path("c.cov"), self.test, says=["bernoulli"])
 
 
 class Counts(CommandLine):
@@ -137,6 +170,12 @@ class Counts(CommandLine):
         fit = self.json_of("fit", table, "--target", "n", "--likelihood", "poisson", "--exposure", "e", "--mean", "constant",
                            "--out", self.path("p.cov"))
         self.assertEqual(fit["inputs"], ["x"])
+        report = self.json_of("report", self.path("p.cov"), "--data", table, "--exposure", "e", "--out", self.path("r.html"))
+        self.assertEqual(report["held_out"], 80)
+        page = self.read("r.html")
+        for words in ("Rootogram", "Probability integral transform", "Drawn for an exposure"):
+            self.assertIn(words, page)
+        self.refused("report", self.path("p.cov"), "--out", self.path("r.html"), says=["poisson", "--data"])
         one = self.write("one.csv", "x,e\n1,1\n")
         four = self.write("four.csv", "x,e\n1,4\n")
         mean = lambda f: self.json_of("predict", self.path("p.cov"), f, "--exposure", "e")["mean"][0]

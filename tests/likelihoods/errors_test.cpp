@@ -100,11 +100,12 @@ TEST(Capabilities, RefusalsNameWhatIsOffered) {
             {"ep", "laplace, vi, svgp, mcmc"});
   EXPECT_NO_THROW(softmax.require(Inference::laplace));
   EXPECT_FALSE(noise.supports(Inference::ep));
+  EXPECT_FALSE(noise.supports(Inference::sparse_ep));
   for (const auto& c : testing::one_latent_cases())
-    for (const auto method :
-         {Inference::laplace, Inference::ep, Inference::vi, Inference::svgp, Inference::mcmc})
+    for (const auto method : {Inference::laplace, Inference::ep, Inference::vi,
+                              Inference::sparse_ep, Inference::svgp, Inference::mcmc})
       EXPECT_TRUE(testing::make(c).supports(method));
-  expect_in(capability_table(), {"| `softmax(3)` | 3 | yes | – | yes | yes | yes |"});
+  expect_in(capability_table(), {"| `softmax(3)` | 3 | yes | – | yes | – | yes | yes |"});
 }
 
 TEST(Shapes, AreChecked) {

@@ -237,6 +237,18 @@ TEST(Generalised, StartsAreThoseOfSvgp) {
   }
 }
 
+// Of a likelihood whose densities are integrals too.
+TEST(Generalised, MissingTargetsHaveNoDensity) {
+  const auto c = latent_case("student_t(scale=0.7)", 6);
+  const GeneralisedFit fit =
+      Generalised(c.model.X, c.model.y, unscaled("student_t(scale=0.7)", Inference::laplace)).fit();
+  const Vector density = fit.log_density(c.model.X, c.model.y);
+  for (Index n = 0; n < density.size(); ++n)
+    EXPECT_EQ(std::isfinite(density(n)), !std::isnan(c.model.y(n)));
+  EXPECT_NEAR(density(5), fit.log_density(c.model.X.middleRows(5, 1), c.model.y.segment(5, 1))(0),
+              1e-12);
+}
+
 TEST(Generalised, BadInputSaysWhatToDo) {
   const RowMatrix X = RowMatrix::Random(6, 1);
   const Vector ones = Vector::Ones(6);

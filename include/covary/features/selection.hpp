@@ -15,12 +15,18 @@ enum class Selection {
   kmeans,           // the centres of clusters of rows
   hierarchical_kmeans,  // the same by repeated halving, for many of them
   random,               // distinct rows
-  grid                  // a regular grid over the box of the data, in at most 3 columns
+  grid,                 // a regular grid over the box of the data, in at most 3 columns
+  informative_vectors   // by the targets, for a likelihood of one latent function
 };
 
 // From its name as written above; print() writes it back.
 Selection parse_selection(const std::string& name);
 std::string print(Selection how);
+
+// Whether the choice depends on the kernel, so that it may be made again when that is trained.
+inline bool looks_at_parameters(Selection how) {
+  return how == Selection::greedy_variance || how == Selection::informative_vectors;
+}
 
 struct SelectionResult {
   RowMatrix Z;              // no two rows are equal
@@ -34,9 +40,14 @@ struct SelectionResult {
 // At most M inducing inputs for the rows of X (N×D): fewer where the data have fewer distinct rows,
 // or where more would say nothing new, and then the note says so. theta: the kernel's values, which
 // only the greedy choice looks at. Greedy and k-means look at all rows while N·M doubles fit in
-// 1 GB, else at a random max(20 000, 40·M) of them. The same bits for any number of threads.
+// 1 GB, else at rows_to_look_at. The same bits for any number of threads. Refuses
+// informative_vectors, which need targets.
 SelectionResult select_inducing(Selection how, Index M, ConstRows X, const Kernel& kernel,
                                 ConstVector theta, std::uint64_t seed);
+
+// The rows that a choice with N·M numbers looks at: all while those fit in 1 GB, else a random
+// max(20 000, 40·M) of them, ascending.
+std::vector<Index> rows_to_look_at(Index N, Index M, std::uint64_t seed);
 
 // k(x_i, x_i) of the smooth part, white noise left out: what inducing inputs can explain.
 Vector smooth_diagonal(const Kernel& kernel, ConstVector theta, ConstRows X);

@@ -37,7 +37,8 @@ struct ConjugateGradientResult {
 ConjugateGradientResult improve_cglb(const SparseProblem& problem, const SparseValues& values,
                                      Matrix& v, Jitter& jitter,
                                      const ConjugateGradientOptions& options = {});
-// Operations of one step.
+// Operations of one step, with M inducing variables.
+double cglb_step_flops(Index rows, Index dims, Index outputs, Index M);
 double cglb_step_flops(const SparseProblem& problem);
 
 }  // namespace covary

@@ -7,8 +7,9 @@ namespace covary {
 struct EpOptions {
   double power = 1.0;  // of power-EP; towards zero it becomes the variational approximation
   int max_iterations = 500;
-  double tolerance = 1e-9;  // of the sites, in units of the marginals of q
-  double damping = 1.0;     // how far the sites go at first; less where that does not settle
+  double tolerance = 1e-9;        // of the sites, in units of the marginals of q
+  double damping = 1.0;           // how far the sites go at first; less where that does not settle
+  bool guard_eigenvalue = false;  // of Kuu, through inducing inputs: as in SparseProblem
 };
 
 // Expectation propagation (Minka 2001) and power-EP: q(f) ∝ N(f; m, K)·Π t_n(f_n), each t_n^α a

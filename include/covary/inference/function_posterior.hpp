@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <variant>
 #include <vector>
 
@@ -30,6 +31,9 @@ class FunctionPosterior {
   const Kernel& kernel() const;  // of the first latent function
   const Mean& mean() const;
   FunctionMarginals predict(ConstRows X) const;  // of each function by itself
+  // Joint draws of the functions over the rows X, white noise included: one n×L matrix for each
+  // draw. n² numbers and n³/3 flops for each function.
+  std::vector<RowMatrix> sample(ConstRows X, Index draws, std::uint64_t seed) const;
 
  private:
   std::variant<std::vector<LatentPosterior>, InducingPosterior, JointPosterior> any_;

@@ -23,6 +23,12 @@ class SoftmaxFactor {
   Matrix dense(Index c) const;                                 // R_cc, N×N
   // k_cᵀR_ck k_k of each column of the N×n blocks k_c: n×C², row by row of a C×C matrix
   Matrix reduction(const std::vector<const Matrix*>& k) const;
+  // The whole blocks: k_cᵀR_ck k_k = δ_ck·own_c − shared_cᵀ·shared_k
+  struct Blocks {
+    std::vector<Matrix> own;     // n×n
+    std::vector<Matrix> shared;  // N×n
+  };
+  Blocks blocks(const std::vector<const Matrix*>& k) const;
 
  private:
   std::vector<SiteFactor> E_;

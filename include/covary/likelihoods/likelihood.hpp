@@ -91,7 +91,8 @@ Vector log_densities_pullback(const Likelihood& l, ConstVector theta, ConstVecto
 Tilted tilted_moments(const Likelihood& l, const Datum& datum, double alpha, double mean,
                       double variance, double* theta_bar = nullptr);
 
-// likelihood × {laplace, ep, vi, svgp, mcmc}, a row for each built-in one, for the documentation.
+// likelihood × {laplace, ep, vi, sparse_ep, svgp, mcmc}, a row for each built-in one, for the
+// documentation.
 std::string capability_table();
 
 }  // namespace covary

@@ -11,8 +11,9 @@ namespace covary {
 // What the optional column beside y means to a likelihood.
 enum class Aux { none, noise, exposure, trials };
 
-// The ways of inference a likelihood may offer what they need.
-enum class Inference { laplace, ep, vi, svgp, mcmc };
+// The ways of inference a likelihood may offer what they need. sparse_ep is EP through inducing
+// variables: the models fitc and pep(α).
+enum class Inference { laplace, ep, vi, sparse_ep, svgp, mcmc };
 
 // One observation: its target, its entry of the optional column, and the likelihood's parameters.
 struct Datum {

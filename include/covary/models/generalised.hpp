@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "covary/features/selection.hpp"
 #include "covary/inference/multi_latent.hpp"
 #include "covary/models/generalised_fit.hpp"
 #include "covary/models/latent_options.hpp"
@@ -13,17 +14,25 @@
 namespace covary {
 
 struct GeneralisedOptions : LatentOptions {
-  Inference method = Inference::laplace;  // or ep, vi
+  Inference method = Inference::laplace;  // or ep, vi, sparse_ep
   double power = 1.0;                     // of power-EP
-  // Starts of the optimiser; 0: three up to 300 rows, one beyond.
+  // Of sparse_ep: the inducing inputs, as in SvgpOptions, and the jitter of Kuu, absolute and in
+  // the units the model sees.
+  std::optional<Index> inducing = {};
+  Selection selection = Selection::greedy_variance;
+  RowMatrix Z = {};
+  double jitter = 0.0;
+  // Starts of the optimiser; 0: three up to 300 rows, one beyond and with inducing inputs.
   Index starts = 0;
   std::function<void(const TrainingState&)> after_iteration = nullptr;
+  std::function<void(const std::string&)> tell = nullptr;  // what training is about to do, in words
 
   void check() const;
 };
 
 // y_n ~ p(y | f(x_n)) with f ~ GP(m, k) and any likelihood: classification, counts, heavy tails, ….
-// The posterior of f by Laplace, EP or the variational method, without inducing inputs.
+// The posterior of f by Laplace, EP or the variational method, without inducing inputs; or by
+// sparse power-EP through them, which for power 1 is the generalised FITC.
 //
 //   GeneralisedOptions options;
 //   options.method = Inference::ep;
@@ -34,8 +43,8 @@ class Generalised {
   // X: N×D, finite. y: N, NaN where missing: such rows are left out.
   Generalised(ConstRows X, ConstVector y, GeneralisedOptions options = {});
 
-  // kernel.…, likelihood.…, mean.weights; with separate kernels latent.0.kernel.…. In the units the
-  // model sees.
+  // kernel.…, likelihood.…, mean.weights, features.Z where there are inducing inputs; with separate
+  // kernels latent.0.kernel.…. In the units the model sees.
   Parameters& parameters() { return parameters_; }
   const Parameters& parameters() const { return parameters_; }
   const Scaling& input_scaling() const { return input_scaling_; }
@@ -43,8 +52,10 @@ class Generalised {
   const GeneralisedOptions& options() const { return options_; }
   Index rows() const { return model_.X.rows(); }
   double log_jacobian() const { return log_jacobian_; }
+  Index inducing() const { return features_ ? features_->size() : 0; }
+  Index starts() const;  // of the optimiser
   const std::vector<std::string>& warnings() const { return warnings_; }
-  std::string name() const;  // "laplace", "ep", "ep(0.5)", "vgp"
+  std::string name() const;  // "laplace", "ep", "ep(0.5)", "vgp", "fitc", "pep(0.5)"
 
   // The evidence as the method has it at the current parameters, in the units of the data.
   double value() const;
@@ -61,9 +72,22 @@ class Generalised {
     FunctionPosterior posterior;
     int iterations;
   };
-  MultiLatentParameters unpack(ConstVector values) const;
-  Approximation approximate(ConstVector values, Vector* values_bar) const;
-  Approximation approximate_one(const MultiLatentParameters& at, MultiLatentParameters* bar) const;
+  struct Values {
+    MultiLatentParameters latent;
+    Vector z;  // of the features, where there are any
+  };
+  Values unpack(ConstVector values) const;
+  Vector pack(const Values& v) const;
+  LatentModel one_latent() const;
+  // `guard`: Z is being trained, as in SparseProblem.
+  Approximation approximate(ConstVector values, Vector* values_bar, Jitter& jitter,
+                            bool guard) const;
+  Approximation approximate_one(const Values& at, Values* bar, Jitter& jitter, bool guard) const;
+  std::optional<double> objective(const Vector& u, Vector* gradient, Jitter& jitter) const;
+  RowMatrix choose_Z(Index M);
+  Minimum minimise(const LbfgsOptions& training, Index starts, RestartsState state, Jitter& jitter,
+                   bool tell);
+  void settle_Z(Jitter& jitter);
 
   GeneralisedOptions options_;
   MultiLatentModel model_;  // the data as the model sees them
@@ -71,6 +95,7 @@ class Generalised {
   std::optional<Pca> pca_;
   double log_jacobian_ = 0.0;
   std::vector<std::string> warnings_;
+  FeaturesPtr features_;  // or none
   Parameters parameters_;
   std::optional<TrainingState> resume_;
 };

@@ -45,6 +45,9 @@ struct GeneralisedFit {
   // empty for the likelihood's default.
   FunctionMarginals predict_f(ConstRows X) const;
   GeneralisedPrediction predict(ConstRows X, ConstVector aux = Vector()) const;
+  // Joint draws of the latent functions over the rows, in the units the model saw: one n×L matrix
+  // for each draw.
+  std::vector<RowMatrix> sample(ConstRows X, Index draws, std::uint64_t seed) const;
   // log p(y_n | x_n) under the posterior, NaN where y is missing.
   Vector log_density(ConstRows X, ConstVector y, ConstVector aux = Vector()) const;
 };

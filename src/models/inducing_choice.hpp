@@ -1,0 +1,19 @@
+#pragma once
+
+#include <optional>
+
+#include "covary/features/selection.hpp"
+#include "covary/inference/latent.hpp"
+
+namespace covary {
+
+// How many inducing inputs a model of any likelihood begins with: those given (in Z), those asked
+// for, else 100, or all rows when they are fewer. Throws InputError where so many observed rows of
+// so many columns cannot have them.
+Index inducing_count(std::optional<Index> asked, ConstRows Z, Index rows, Index dims);
+
+// select_inducing over the rows with a target, or the informative vectors of the model.
+SelectionResult choose_inducing(Selection how, Index M, const LatentModel& model,
+                                const LatentParameters& at, std::uint64_t seed);
+
+}  // namespace covary
