@@ -20,7 +20,7 @@ LatentOptions latent_options(const TrainingArguments& t, const TrainingData& d,
   o.kernel = shared.kernel;
   o.likelihood = *d.likelihood;
   o.mean = shared.mean;
-  o.separate_kernels = d.likelihood->classes() == 0;
+  o.separate_kernels = functions_differ(*d.likelihood);
   o.aux = d.likelihood->aux() == Aux::noise ? d.noise : d.aux;
   o.weights = d.weights;
   o.classes = d.labels.names;

@@ -16,8 +16,8 @@ void add_training_options(CLI::App& sub, TrainingArguments& a) {
   list("--inputs", a.inputs, "Input columns (default: all others)");
   sub.add_option(
          "--likelihood", a.likelihood,
-         "gaussian, bernoulli, softmax, poisson, student_t, … (docs/likelihoods.md); auto: by "
-         "the target")
+         "gaussian, bernoulli, softmax, one_vs_rest, poisson, student_t, … (docs/likelihoods.md); "
+         "auto: by the target")
       ->capture_default_str();
   sub.add_option("--mean", a.mean, "zero, constant, linear or poly(k)")->capture_default_str();
   list("--set", a.set, "PATH=VALUE[,VALUE…]: a start, or the value with --fix or --max-iter 0");

@@ -88,7 +88,7 @@ where missing. Both may be pandas. N rows cost O(N³) an evaluation; ``Svgp`` is
 column beside y: exposure, trials or known noise variances. For likelihoods of classes y holds
 labels, text or whole numbers; where ``classes`` names them in order, numbers in y are positions there.
 Of several latent functions each has a kernel of its own with ``separate_kernels``; None is so unless
-they are classes. ``scale`` is "auto", "columns", "global" or "none". With ``pca`` the model sees so many
+they are the classes of one model. ``scale`` is "auto", "columns", "global" or "none". With ``pca`` the model sees so many
 principal components of the scaled inputs; 0 is the inputs themselves.
 
 >>> import numpy as np, covary as cv

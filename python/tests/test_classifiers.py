@@ -67,12 +67,15 @@ def test_labels_of_any_kind(estimator, classes):
 def test_one_against_the_rest(make):
     X, y = bands()
     gp = make(multi_class="one_vs_rest", max_iter=15).fit(X, y)
-    assert len(gp.fits_) == 3 and not hasattr(gp, "fit_")
-    assert [fit.classes for fit in gp.fits_] == [["not high", "high"], ["not low", "low"], ["not middle", "middle"]]
-    each = np.column_stack([fit.predict_proba(X)[:, 1] for fit in gp.fits_])
-    np.testing.assert_allclose(gp.predict_proba(X), each / each.sum(axis=1, keepdims=True), rtol=1e-12)
+    assert gp.fit_.likelihood == "one_vs_rest(3, logit)" and gp.fit_.classes == ["high", "low", "middle"]
     assert gp.score(*bands(100, seed=4)) > 0.75
-    assert hasattr(gp.fit(*bands(classes=("b", "a"))), "fit_") and len(gp.fits_) == 1
+    start = gp.set_params(max_iter=0).fit(X, y).predict_proba(X)
+    each = np.column_stack([make(max_iter=0).fit(X, y == label).predict_proba(X)[:, 1] for label in gp.classes_])
+    np.testing.assert_allclose(start, each / each.sum(axis=1, keepdims=True), rtol=1e-5)
+    assert gp.fit(*bands(classes=("b", "a"))).fit_.likelihood == "bernoulli(logit)"
+    assert gp.set_params(likelihood="bernoulli(probit)").fit(X, y).fit_.likelihood == "one_vs_rest(3, probit)"
+    with pytest.raises(ValueError, match="does not take softmax"):
+        gp.set_params(likelihood="softmax").fit(X, y)
 
 
 def test_held_out_scores():

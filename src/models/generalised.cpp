@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 
@@ -10,6 +11,7 @@
 #include "covary/inference/laplace.hpp"
 #include "covary/inference/softmax_laplace.hpp"
 #include "covary/inference/variational.hpp"
+#include "covary/likelihoods/likelihoods.hpp"
 #include "models/generalised_data.hpp"
 #include "models/starts.hpp"
 
@@ -86,21 +88,43 @@ MultiLatentParameters Generalised::unpack(ConstVector values) const {
   return out;
 }
 
-Generalised::Approximation Generalised::approximate_one(const MultiLatentParameters& at,
-                                                        MultiLatentParameters* bar) const {
-  const LatentModel model{
-      model_.kernels.front(), model_.likelihood, model_.mean, model_.X, model_.y, model_.aux};
-  const LatentParameters values{at.kernels.front(), at.likelihood, at.mean_weights};
-  LatentParameters of_values;
-  LatentParameters* const wanted = bar ? &of_values : nullptr;
+LatentApproximation Generalised::approximate_one(const LatentModel& model,
+                                                 const LatentParameters& at,
+                                                 LatentParameters* bar) const {
   EpOptions ep;
   ep.power = options_.power;
-  LatentApproximation q =
-      options_.method == Inference::ep   ? expectation_propagation(model, values, wanted, ep)
-      : options_.method == Inference::vi ? variational_approximation(model, values, wanted)
-                                         : laplace_approximation(model, values, wanted);
-  if (bar) *bar = {{of_values.kernel}, of_values.likelihood, of_values.mean_weights};
-  return {q.value, std::vector<LatentPosterior>{std::move(q.posterior)}, q.iterations};
+  return options_.method == Inference::ep   ? expectation_propagation(model, at, bar, ep)
+         : options_.method == Inference::vi ? variational_approximation(model, at, bar)
+                                            : laplace_approximation(model, at, bar);
+}
+
+// One model of one latent function for each class against the rest.
+Generalised::Approximation Generalised::approximate_each(const Likelihood& each,
+                                                         const MultiLatentParameters& at,
+                                                         MultiLatentParameters* bar) const {
+  const Index L = options_.likelihood.latents();
+  if (bar) {
+    for (const Vector& kernel : at.kernels) bar->kernels.emplace_back(Vector::Zero(kernel.size()));
+    bar->mean_weights = Matrix::Zero(at.mean_weights.rows(), L);
+  }
+  double value = 0.0;
+  int iterations = 0;
+  std::vector<LatentPosterior> posterior;
+  for (Index l = 0; l < L; ++l) {
+    const std::size_t k = at.kernels.size() == 1 ? 0 : static_cast<std::size_t>(l);
+    const Vector labels = (model_.y.array() == static_cast<double>(l)).cast<double>();
+    LatentParameters own;
+    LatentApproximation q =
+        approximate_one({model_.kernels[k], each, model_.mean, model_.X, labels},
+                        {at.kernels[k], {}, at.mean_weights.col(l)}, bar ? &own : nullptr);
+    value += q.value;
+    iterations = std::max(iterations, q.iterations);
+    posterior.push_back(std::move(q.posterior));
+    if (!bar) continue;
+    bar->kernels[k] += own.kernel;
+    bar->mean_weights.col(l) = own.mean_weights;
+  }
+  return {value, std::move(posterior), iterations};
 }
 
 Generalised::Approximation Generalised::approximate(ConstVector values, Vector* values_bar) const {
@@ -108,7 +132,16 @@ Generalised::Approximation Generalised::approximate(ConstVector values, Vector* 
   MultiLatentParameters bar;
   MultiLatentParameters* const wanted = values_bar ? &bar : nullptr;
   Approximation out = [&]() -> Approximation {
-    if (options_.likelihood.latents() == 1) return approximate_one(at, wanted);
+    if (options_.likelihood.latents() == 1) {
+      LatentParameters own;
+      LatentApproximation q = approximate_one(
+          {model_.kernels.front(), model_.likelihood, model_.mean, model_.X, model_.y, model_.aux},
+          {at.kernels.front(), at.likelihood, at.mean_weights}, wanted ? &own : nullptr);
+      if (wanted) bar = {{own.kernel}, own.likelihood, own.mean_weights};
+      return {q.value, std::vector<LatentPosterior>{std::move(q.posterior)}, q.iterations};
+    }
+    if (const auto each = each_vs_rest(options_.likelihood))
+      return approximate_each(*each, at, wanted);
     if (options_.method == Inference::laplace) {
       JointApproximation q = laplace_approximation(model_, at, wanted);
       return {q.value, std::move(q.posterior), q.iterations};

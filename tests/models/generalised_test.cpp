@@ -59,6 +59,8 @@ TEST(Generalised, ObjectiveGradient) {
        std::vector<std::pair<const char*, Inference>>{{"student_t", Inference::vi},
                                                       {"negative_binomial", Inference::laplace},
                                                       {"softmax(3)", Inference::laplace},
+                                                      {"one_vs_rest(3)", Inference::laplace},
+                                                      {"one_vs_rest(3, probit)", Inference::ep},
                                                       {"heteroscedastic", Inference::vi},
                                                       {"bernoulli(probit)", Inference::ep}}) {
     const auto c = latent_case(likelihood, 5);
@@ -162,6 +164,47 @@ TEST(Generalised, LargeCountsStartNearTheirLevel) {
   EXPECT_NEAR(model.parameters().at("mean.weights").value(0), std::log(y.mean()), 0.01);
   const GeneralisedPrediction p = model.fit().predict(X);
   EXPECT_LT(((p.mean - y).array() / y.array()).abs().maxCoeff(), 0.1);
+}
+
+// One against the rest: K models of two classes, whose probabilities are divided by their sum.
+TEST(Generalised, OneVsRestIsAModelOfEachClass) {
+  const auto c = latent_case("softmax(3)", 4, 30);
+  for (const Inference method :
+       {Inference::laplace, Inference::ep, Inference::vi, Inference::svgp}) {
+    SCOPED_TRACE(name_of(method));
+    const auto fit = [&](const char* likelihood, const Vector& y) {
+      LatentOptions o;
+      o.kernel = "se";
+      o.likelihood = likelihood;
+      o.mean = "constant";
+      o.separate_kernels = functions_differ(o.likelihood);
+      o.training.max_iterations = 0;
+      if (method == Inference::svgp) {
+        SvgpOptions sparse{o};
+        sparse.Z = c.model.X.topRows(5);
+        return Svgp(c.model.X, y, sparse).fit();
+      }
+      GeneralisedOptions full{o};
+      full.method = method;
+      return Generalised(c.model.X, y, full).fit();
+    };
+    const GeneralisedFit together = fit("one_vs_rest(3, probit)", c.model.y);
+    EXPECT_TRUE(together.parameters.contains("latent.2.kernel.variance"));
+    Matrix each(30, 3);
+    double value = 0.0;
+    for (Index k = 0; k < 3; ++k) {
+      Vector y = c.model.y;
+      for (double& label : y)
+        if (!std::isnan(label)) label = label == static_cast<double>(k) ? 1.0 : 0.0;
+      const GeneralisedFit one = fit("bernoulli(probit)", y);
+      value += one.value;
+      each.col(k) = one.predict(c.model.X).probabilities.col(1);
+    }
+    EXPECT_NEAR(together.value, value, 1e-6);
+    const Matrix p = together.predict(c.model.X).probabilities;
+    EXPECT_LT((p.array() - each.array().colwise() / each.rowwise().sum().array()).abs().maxCoeff(),
+              1e-6);
+  }
 }
 
 // Principal components of the scaled inputs are what another model sees that is given them.

@@ -63,7 +63,10 @@ class Generalised {
   };
   MultiLatentParameters unpack(ConstVector values) const;
   Approximation approximate(ConstVector values, Vector* values_bar) const;
-  Approximation approximate_one(const MultiLatentParameters& at, MultiLatentParameters* bar) const;
+  LatentApproximation approximate_one(const LatentModel& model, const LatentParameters& at,
+                                      LatentParameters* bar) const;
+  Approximation approximate_each(const Likelihood& each, const MultiLatentParameters& at,
+                                 MultiLatentParameters* bar) const;
 
   GeneralisedOptions options_;
   MultiLatentModel model_;  // the data as the model sees them
