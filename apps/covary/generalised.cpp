@@ -103,8 +103,6 @@ GeneralisedFit fit_generalised(const TrainingArguments& t, const SparseArguments
       };
     return trained(Svgp(d.X, y, std::move(options)));
   }
-  if (d.weights.size())
-    throw Unsupported("--weights is for --model svgp; the others take every row alike");
   GeneralisedOptions options{std::move(shared)};
   options.method = method.method;
   options.power = method.power;

@@ -7,7 +7,7 @@ import numpy as np
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
     from sklearn.utils.multiclass import check_classification_targets
-    from sklearn.utils.validation import check_is_fitted, validate_data
+    from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 except ImportError as error:
     raise ImportError(
         f"GPClassifier and SparseGPClassifier need scikit-learn 1.6 or newer ({error}): "
@@ -31,13 +31,24 @@ class _Classifier(ClassifierMixin, BaseEstimator):
     random_state: Any
     fit_: GeneralisedFit
 
-    def fit(self: _Self, X: Any, y: Any) -> _Self:
-        """Trains the parameters of the kernel, and what the labels say of the functions."""
+    def fit(self: _Self, X: Any, y: Any, sample_weight: Any = None) -> _Self:
+        """Trains the parameters of the kernel, and what the labels say of the functions.
+
+        ``sample_weight`` multiplies the log-likelihoods of the rows: 2 is a row given twice, 0 one that
+        is not there. ``method="ep"`` takes whole numbers.
+        """
         if self.multi_class not in ("joint", "one_vs_rest"):
             raise ValueError(f"multi_class is {self.multi_class!r}; it is 'joint' or 'one_vs_rest'")
         output_names = _output_names(y)
         X, y = validate_data(self, X, y, dtype=np.float64, order="C")
         check_classification_targets(y)
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+            if sample_weight.min() < 0:
+                raise ValueError(f"sample_weight has negative entries, as {sample_weight.min()}; weights are 0 or more")
+            if sample_weight.max() == 0:
+                raise ValueError("all of sample_weight is zero; a classifier needs rows of two classes at least")
+            X, y, sample_weight = (part[sample_weight > 0] for part in (X, y, sample_weight))
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"y holds one class only, '{self.classes_[0]}'; a classifier needs rows of two at least")
@@ -46,7 +57,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):
                    "output_name": output_names[0] if output_names else None}
         self.fit_ = self._train(X, codes.astype(np.float64), likelihood=self._likelihood(),
                                 classes=[_name(label) for label in self.classes_],
-                                seed=_seed(self.random_state), **columns)
+                                weights=sample_weight, seed=_seed(self.random_state), **columns)
         self.kernel_ = self.fit_.kernel
         self.n_iter_ = self.fit_.summary.iterations
         self._keep_values()

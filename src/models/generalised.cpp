@@ -33,6 +33,24 @@ std::string runaway_variance(const Parameters& parameters) {
   return {};
 }
 
+// EP has no place for a weight but as a number of rows.
+void repeat_by_weight(GeneralisedData& data) {
+  std::vector<Index> rows;
+  for (Index n = 0; n < data.weights.size(); ++n) {
+    if (data.weights(n) != std::floor(data.weights(n)))
+      throw Unsupported(fmt::format(
+          "EP repeats the rows by their weights, and {} is no whole number; use laplace, vgp or "
+          "svgp",
+          data.weights(n)));
+    rows.insert(rows.end(), static_cast<std::size_t>(data.weights(n)), n);
+  }
+  if (rows.empty()) return;
+  data.scaled.X = RowMatrix(data.scaled.X(rows, Eigen::all));
+  data.scaled.Y = RowMatrix(data.scaled.Y(rows, Eigen::all));
+  if (data.aux.size()) data.aux = Vector(data.aux(rows));
+  data.weights.resize(0);
+}
+
 }  // namespace
 
 void GeneralisedOptions::check() const {
@@ -49,18 +67,19 @@ void GeneralisedOptions::check() const {
 Generalised::Generalised(ConstRows X, ConstVector y, GeneralisedOptions options)
     : options_(std::move(options)) {
   options_.check();
-  if (options_.weights.size())
-    throw Unsupported("weights of the rows are for svgp; the others take every row alike");
   GeneralisedData data = generalised_data(X, y, options_);
-  parameters_ = latent_parameters(options_, MemoryRows(data.scaled.X, data.scaled.Y, Vector()),
-                                  data.scaled.Y.col(0), data.aux);
+  parameters_ =
+      latent_parameters(options_, MemoryRows(data.scaled.X, data.scaled.Y, Vector(), data.weights),
+                        data.scaled.Y.col(0), data.aux, data.weights);
+  if (options_.method == Inference::ep) repeat_by_weight(data);
   const Index parts = options_.separate_kernels ? options_.likelihood.latents() : 1;
   model_ = {std::vector<Kernel>(static_cast<std::size_t>(parts), options_.kernel),
             options_.likelihood,
             options_.mean,
             std::move(data.scaled.X),
             data.scaled.Y.col(0),
-            std::move(data.aux)};
+            std::move(data.aux),
+            std::move(data.weights)};
   input_scaling_ = std::move(data.scaled.inputs);
   pca_ = std::move(data.pca);
   output_scaling_ = std::move(data.scaled.outputs);
@@ -114,9 +133,9 @@ Generalised::Approximation Generalised::approximate_each(const Likelihood& each,
     const std::size_t k = at.kernels.size() == 1 ? 0 : static_cast<std::size_t>(l);
     const Vector labels = (model_.y.array() == static_cast<double>(l)).cast<double>();
     LatentParameters own;
-    LatentApproximation q =
-        approximate_one({model_.kernels[k], each, model_.mean, model_.X, labels},
-                        {at.kernels[k], {}, at.mean_weights.col(l)}, bar ? &own : nullptr);
+    LatentApproximation q = approximate_one(
+        {model_.kernels[k], each, model_.mean, model_.X, labels, {}, model_.weights},
+        {at.kernels[k], {}, at.mean_weights.col(l)}, bar ? &own : nullptr);
     value += q.value;
     iterations = std::max(iterations, q.iterations);
     posterior.push_back(std::move(q.posterior));
@@ -135,7 +154,8 @@ Generalised::Approximation Generalised::approximate(ConstVector values, Vector* 
     if (options_.likelihood.latents() == 1) {
       LatentParameters own;
       LatentApproximation q = approximate_one(
-          {model_.kernels.front(), model_.likelihood, model_.mean, model_.X, model_.y, model_.aux},
+          {model_.kernels.front(), model_.likelihood, model_.mean, model_.X, model_.y, model_.aux,
+           model_.weights},
           {at.kernels.front(), at.likelihood, at.mean_weights}, wanted ? &own : nullptr);
       if (wanted) bar = {{own.kernel}, own.likelihood, own.mean_weights};
       return {q.value, std::vector<LatentPosterior>{std::move(q.posterior)}, q.iterations};

@@ -51,19 +51,20 @@ void suit_noise(const Likelihood& likelihood, double y_variance, Parameters& par
 }
 
 // Where the latent functions lie, as far as it can be told at once.
-Vector latent_levels(const Likelihood& l, const RowSource& rows, ConstVector y, ConstVector aux) {
+Vector latent_levels(const Likelihood& l, const RowSource& rows, ConstVector y, ConstVector aux,
+                     ConstVector weights) {
   Vector out = Vector::Zero(l.latents());
   if (const auto each = each_vs_rest(l)) {
     for (Index k = 0; k < out.size(); ++k) {
       Vector labels = y;
       for (double& label : labels)
         if (!std::isnan(label)) label = label == static_cast<double>(k) ? 1.0 : 0.0;
-      out(k) = typical_latent(*each, labels, aux);
+      out(k) = typical_latent(*each, labels, aux, weights);
     }
     return out;
   }
   // The first latent function is the one in the units of y.
-  out(0) = l.node().real_targets() ? column_means(rows)(0) : typical_latent(l, y, aux);
+  out(0) = l.node().real_targets() ? column_means(rows)(0) : typical_latent(l, y, aux, weights);
   return out;
 }
 
@@ -108,16 +109,14 @@ GeneralisedData generalised_data(ConstRows X, ConstVector y, const LatentOptions
   GeneralisedData out;
   if (options.aux.size()) out.aux = options.aux(rows);
   if (options.weights.size()) out.weights = options.weights(rows);
-  out.scaled = scaled_data(X(rows, Eigen::all), RowMatrix(observed), noise ? out.aux : Vector(),
-                           options.scale_inputs,
-                           l.node().real_targets() ? options.scale_outputs : ScaleMode::none);
+  out.scaled = scaled_data(
+      X(rows, Eigen::all), RowMatrix(observed), noise ? out.aux : Vector(), options.scale_inputs,
+      l.node().real_targets() ? options.scale_outputs : ScaleMode::none, out.weights);
   if (options.pca > 0) {
-    out.pca = Pca::fit(out.scaled.X, options.pca);
+    out.pca = Pca::fit(out.scaled.X, options.pca, out.weights);
     out.scaled.X = out.pca->transform(out.scaled.X);
   }
   if (noise) out.aux = out.scaled.point_noise;
-  if (out.weights.size())
-    out.scaled.log_jacobian = out.weights.sum() * std::log(out.scaled.outputs.scale(0));
   return out;
 }
 
@@ -143,10 +142,10 @@ GeneralisedData generalised_data(FileRows& rows, const LatentOptions& options, I
 }
 
 Parameters latent_parameters(const LatentOptions& options, const RowSource& rows, ConstVector y,
-                             ConstVector aux) {
+                             ConstVector aux, ConstVector weights) {
   const Likelihood& l = options.likelihood;
   const Index parts = options.separate_kernels ? l.latents() : 1;
-  const Vector levels = latent_levels(l, rows, y, aux);
+  const Vector levels = latent_levels(l, rows, y, aux, weights);
   const DataScale scale = data_scale(rows);
   Parameters out;
   for (Index i = 0; i < parts; ++i) {

@@ -46,6 +46,21 @@ class Classes(CommandLine):
         cautious = self.json_of("evaluate", self.path("c.cov"), self.test, "--threshold", "0.9")
         self.assertLess(cautious["confusion"][0][1], scores["confusion"][0][1])
 
+    def test_a_weight_of_two_is_a_row_given_twice(self):
+        lines = self.read("classes.csv").splitlines()[1:81]
+        weighted = self.write("w.csv", "a,b,kind,number,w\n" + "".join(f"{line},{i % 3}\n" for i, line in enumerate(lines)))
+        repeated = self.write("r.csv", "a,b,kind,number\n" +
+                              "".join((line + "\n") * (i % 3) for i, line in enumerate(lines)))
+        for model in ("laplace", "ep", "vgp", "svgp"):
+            with self.subTest(model):
+                common = ("--target", "kind", "--inputs", "a,b", "--model", model, "--max-iter", "3", "--restarts", "1",
+                          "--selection", "greedy_variance")
+                a = self.json_of("fit", weighted, "--weights", "w", *common)
+                b = self.json_of("fit", repeated, *common)
+                self.assertAlmostEqual(a["value"], b["value"], 5)
+        self.refused("fit", weighted, "--target", "number", "--inputs", "a,b", "--weights", "w",
+                     says=["--weights is for --model laplace"])
+
     def test_one_class_against_the_rest(self):
         for model in ("laplace", "ep", "vgp", "svgp"):
             with self.subTest(model):
