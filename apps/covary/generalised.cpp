@@ -20,7 +20,7 @@ LatentOptions latent_options(const TrainingArguments& t, const TrainingData& d,
   o.kernel = shared.kernel;
   o.likelihood = *d.likelihood;
   o.mean = shared.mean;
-  o.separate_kernels = d.likelihood->classes() == 0;
+  o.separate_kernels = functions_differ(*d.likelihood);
   o.aux = d.likelihood->aux() == Aux::noise ? d.noise : d.aux;
   o.weights = d.weights;
   o.classes = d.labels.names;
@@ -106,8 +106,6 @@ GeneralisedFit fit_generalised(const TrainingArguments& t, const SparseArguments
       };
     return trained(Svgp(d.X, y, std::move(options)));
   }
-  if (d.weights.size())
-    throw Unsupported("--weights is for --model svgp; the others take every row alike");
   GeneralisedOptions options{std::move(shared)};
   options.method = method.method;
   options.power = method.power;

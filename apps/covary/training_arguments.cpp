@@ -16,8 +16,8 @@ void add_training_options(CLI::App& sub, TrainingArguments& a) {
   list("--inputs", a.inputs, "Input columns (default: all others)");
   sub.add_option(
          "--likelihood", a.likelihood,
-         "gaussian, bernoulli, softmax, poisson, student_t, … (docs/likelihoods.md); auto: by "
-         "the target")
+         "gaussian, bernoulli, softmax, one_vs_rest, poisson, student_t, … (docs/likelihoods.md); "
+         "auto: by the target")
       ->capture_default_str();
   sub.add_option("--mean", a.mean, "zero, constant, linear or poly(k)")->capture_default_str();
   list("--set", a.set, "PATH=VALUE[,VALUE…]: a start, or the value with --fix or --max-iter 0");
@@ -28,7 +28,8 @@ void add_training_options(CLI::App& sub, TrainingArguments& a) {
   sub.add_option("--noise", a.noise, "Column of known noise variances, added to the trained one");
   sub.add_option("--exposure", a.exposure,
                  "Column of exposures (poisson, …), trials (binomial) or bin volumes (lgcp)");
-  sub.add_option("--weights", a.weights, "Column of weights of the rows, for --model svgp");
+  sub.add_option("--weights", a.weights,
+                 "Column of weights of the rows, for --model laplace, ep, vgp and svgp");
   sub.add_option("--missing", a.missing, "model (missing outputs), drop (rows) or error")
       ->check(CLI::IsMember({"model", "drop", "error"}))
       ->capture_default_str();
@@ -59,7 +60,8 @@ void add_training_options(CLI::App& sub, TrainingArguments& a) {
 
 void check_regression_arguments(const TrainingArguments& a) {
   if (!a.weights.empty())
-    throw Unsupported("--weights is for --model svgp; known noise variances go by --noise");
+    throw Unsupported(
+        "--weights is for --model laplace, ep, vgp and svgp; known noise variances go by --noise");
   if (a.pca > 0)
     throw Unsupported(
         "--pca is for --model laplace, ep, vgp and svgp; of Gaussian noise say --model svgp");

@@ -6,6 +6,7 @@
 #include "covary/data/columns.hpp"
 #include "covary/data/split.hpp"
 #include "covary/error.hpp"
+#include "covary/likelihoods/expression.hpp"
 #include "training_arguments.hpp"
 
 namespace covary::cli {
@@ -24,15 +25,11 @@ std::vector<std::string> labels(const Table& table, Index column) {
   return out;
 }
 
-// Likelihoods whose number of classes may be left to the data.
-bool is_counted(const std::string& expression) {
-  return expression == "softmax" || expression == "robust_max" || expression == "ordinal";
-}
-
 }  // namespace
 
 void check_likelihood(const std::string& expression) {
-  if (expression != "auto" && !is_counted(expression)) static_cast<void>(Likelihood(expression));
+  if (expression != "auto")
+    static_cast<void>(Likelihood(with_classes(expression, 2).value_or(expression)));
 }
 
 Roles roles(const Table& table, const TrainingArguments& a) {
@@ -105,7 +102,7 @@ void read_targets(const Table& table, const Roles& r, const TrainingArguments& a
                                  expression == "auto" ? "bernoulli or softmax" : expression));
   const Index target = r.targets.front();
   const std::string& name = table.names[static_cast<std::size_t>(target)];
-  const bool counted = is_counted(expression);
+  const bool counted = with_classes(expression, 2).has_value();
   const bool classes = expression == "auto" || counted || Likelihood(expression).classes() > 0;
   if (classes) {
     d.labels = Labels::from(table, target);
@@ -116,7 +113,7 @@ void read_targets(const Table& table, const Roles& r, const TrainingArguments& a
                                "--likelihood {}",
                                name, K, fmt::join(d.labels.names, ", "), expression));
     } else if (counted) {
-      expression = fmt::format("{}({})", expression, K);
+      expression = *with_classes(expression, K);
     }
     d.likelihood = Likelihood(expression);
     if (d.likelihood->classes() != K)

@@ -1,13 +1,13 @@
 """Level one: classifiers in the manner of scikit-learn."""
 
-from typing import Any, List, TypeVar, Union
+from typing import Any, TypeVar, Union
 
 import numpy as np
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
     from sklearn.utils.multiclass import check_classification_targets
-    from sklearn.utils.validation import check_is_fitted, validate_data
+    from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 except ImportError as error:
     raise ImportError(
         f"GPClassifier and SparseGPClassifier need scikit-learn 1.6 or newer ({error}): "
@@ -24,67 +24,70 @@ _Self = TypeVar("_Self", bound="_Classifier")
 
 
 class _Classifier(ClassifierMixin, BaseEstimator):
-    """What the classifiers share: they differ in the model that they train, ``_fit_one``."""
+    """What the classifiers share: they differ in the model that they train, ``_train``."""
 
     likelihood: str
     multi_class: str
     random_state: Any
     fit_: GeneralisedFit
-    fits_: List[GeneralisedFit]
 
-    def fit(self: _Self, X: Any, y: Any) -> _Self:
-        """Trains the parameters of the kernel, and what the labels say of the functions."""
+    def fit(self: _Self, X: Any, y: Any, sample_weight: Any = None) -> _Self:
+        """Trains the parameters of the kernel, and what the labels say of the functions.
+
+        ``sample_weight`` multiplies the log-likelihoods of the rows: 2 is a row given twice, 0 one that
+        is not there. ``method="ep"`` takes whole numbers.
+        """
         if self.multi_class not in ("joint", "one_vs_rest"):
             raise ValueError(f"multi_class is {self.multi_class!r}; it is 'joint' or 'one_vs_rest'")
         output_names = _output_names(y)
         X, y = validate_data(self, X, y, dtype=np.float64, order="C")
         check_classification_targets(y)
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+            if sample_weight.min() < 0:
+                raise ValueError(f"sample_weight has negative entries, as {sample_weight.min()}; weights are 0 or more")
+            if sample_weight.max() == 0:
+                raise ValueError("all of sample_weight is zero; a classifier needs rows of two classes at least")
+            X, y, sample_weight = (part[sample_weight > 0] for part in (X, y, sample_weight))
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"y holds one class only, '{self.classes_[0]}'; a classifier needs rows of two at least")
         names = getattr(self, "feature_names_in_", None)
         columns = {"input_names": None if names is None else list(names),
                    "output_name": output_names[0] if output_names else None}
-        seed = _seed(self.random_state)
-        self.fits_ = [self._fit_one(X, labels, likelihood, classes, seed, **columns)
-                      for labels, likelihood, classes in self._problems(codes)]
-        if len(self.fits_) == 1:
-            self.fit_ = self.fits_[0]
-        elif hasattr(self, "fit_"):
-            del self.fit_  # of an earlier call
-        self.kernel_ = self.fits_[0].kernel
-        self.n_iter_ = max(fit.summary.iterations for fit in self.fits_)
+        self.fit_ = self._train(X, codes.astype(np.float64), likelihood=self._likelihood(),
+                                classes=[_name(label) for label in self.classes_],
+                                weights=sample_weight, seed=_seed(self.random_state), **columns)
+        self.kernel_ = self.fit_.kernel
+        self.n_iter_ = self.fit_.summary.iterations
         self._keep_values()
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class, (n, n_classes) in the order of ``classes_``."""
-        check_is_fitted(self, "fits_")
-        X = validate_data(self, X, reset=False, dtype=np.float64, order="C")
-        if len(self.fits_) == 1:
-            return self.fits_[0].predict_proba(X)
-        each = np.column_stack([fit.predict_proba(X)[:, 1] for fit in self.fits_])
-        total = each.sum(axis=1, keepdims=True)
-        return np.divide(each, total, out=np.full_like(each, 1 / each.shape[1]), where=total > 0)
+        check_is_fitted(self, "fit_")
+        return self.fit_.predict_proba(validate_data(self, X, reset=False, dtype=np.float64, order="C"))
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable class, the first of equals."""
         probabilities = self.predict_proba(X)
         return self.classes_[np.argmax(probabilities, axis=1)]
 
-    def _problems(self, codes):
-        """(labels 0, 1, …, likelihood, names of the classes) of each model to train."""
-        names, K = [_name(label) for label in self.classes_], len(self.classes_)
-        if K == 2:
-            return [(codes, "bernoulli" if self.likelihood == "auto" else self.likelihood, names)]
-        if self.multi_class == "one_vs_rest":
-            likelihood = "bernoulli" if self.likelihood == "auto" else self.likelihood
-            return [(codes == k, likelihood, [f"not {name}", name]) for k, name in enumerate(names)]
-        likelihood = "softmax" if self.likelihood == "auto" else self.likelihood
-        if likelihood.startswith("bernoulli"):
-            raise ValueError(f"y has {K} classes and {likelihood} takes two: likelihood='softmax' models them "
+    def _likelihood(self):
+        """The expression for as many classes as there are."""
+        K, many = len(self.classes_), len(self.classes_) > 2
+        if self.likelihood == "auto":
+            return "bernoulli" if not many else "softmax" if self.multi_class == "joint" else "one_vs_rest"
+        two = self.likelihood.startswith("bernoulli")
+        if many and self.multi_class == "one_vs_rest":
+            if not two:
+                raise ValueError(f"multi_class='one_vs_rest' does not take {self.likelihood}: each class against the "
+                                 "others is 'bernoulli' or 'bernoulli(probit)'")
+            return self.likelihood.replace("bernoulli", "one_vs_rest")
+        if many and two:
+            raise ValueError(f"y has {K} classes and {self.likelihood} takes two: likelihood='softmax' models them "
                              "together, multi_class='one_vs_rest' each against the others")
-        return [(codes, likelihood, names)]
+        return self.likelihood
 
 
 class GPClassifier(_Classifier):
@@ -104,8 +107,8 @@ class GPClassifier(_Classifier):
     mean : str or Mean, default "zero"
         ``"zero"``, ``"constant"``, ``"linear"`` or ``"poly(k)"``.
     multi_class : {"joint", "one_vs_rest"}, default "joint"
-        More than two classes: one model of all, or one of each against the others, whose
-        probabilities are then made to sum to one.
+        More than two classes: one model of all, or one of each against the others with a kernel of
+        its own, whose probabilities are then made to sum to one.
     scale : {"columns", "global", "none", "auto"}, default "columns"
         How inputs are scaled before the model sees them.
     pca : int, default 0
@@ -123,12 +126,10 @@ class GPClassifier(_Classifier):
     ----------
     classes_ : array of shape (n_classes,)
     fit_ : covary.GeneralisedFit
-        The trained model, with everything of level two; not there with one against the rest.
-    fits_ : list of covary.GeneralisedFit
-        One, or one for each class against the rest.
+        The trained model, with everything of level two.
     kernel_ : covary.Kernel
     log_marginal_likelihood_value_ : float
-        The evidence as the method approximates it, summed over ``fits_``.
+        The evidence as the method approximates it; of one against the rest the sum over the classes.
     n_iter_ : int
     n_features_in_ : int
     feature_names_in_ : array of str
@@ -163,17 +164,16 @@ class GPClassifier(_Classifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _fit_one(self, X, labels, likelihood, classes, seed, **columns):
+    def _train(self, X, codes, likelihood, seed, **more):
         if self.method == "ep" and likelihood.startswith(("softmax", "robust_max")):
             raise ValueError(f"method='ep' does not take {likelihood}: use method='laplace' or 'vgp', or "
                              "multi_class='one_vs_rest'")
-        model = Generalised(X, labels.astype(np.float64), kernel=self.kernel, likelihood=likelihood,
-                            method=self.method, power=self.power, mean=self.mean, classes=classes,
-                            scale=self.scale, pca=self.pca, **columns)
+        model = Generalised(X, codes, kernel=self.kernel, likelihood=likelihood, method=self.method,
+                            power=self.power, mean=self.mean, scale=self.scale, pca=self.pca, **more)
         return model.fit(seed=seed, restarts=self.restarts, max_iter=self.max_iter, progress=bool(self.verbose))
 
     def _keep_values(self):
-        self.log_marginal_likelihood_value_ = sum(fit.value for fit in self.fits_)
+        self.log_marginal_likelihood_value_ = self.fit_.value
 
 
 class SparseGPClassifier(_Classifier):
@@ -201,8 +201,8 @@ class SparseGPClassifier(_Classifier):
     epochs : int, default 0
         Passes of minibatches over the data; 0 is twenty, but 2000 to 20 000 steps.
     multi_class : {"joint", "one_vs_rest"}, default "joint"
-        More than two classes: one model of all, or one of each against the others, whose
-        probabilities are then made to sum to one.
+        More than two classes: one model of all, or one of each against the others with a kernel of
+        its own, whose probabilities are then made to sum to one.
     scale : {"columns", "global", "none", "auto"}, default "columns"
         How inputs are scaled before the model sees them.
     pca : int, default 0
@@ -218,12 +218,10 @@ class SparseGPClassifier(_Classifier):
     ----------
     classes_ : array of shape (n_classes,)
     fit_ : covary.GeneralisedFit
-        The trained model, with everything of level two; not there with one against the rest.
-    fits_ : list of covary.GeneralisedFit
-        One, or one for each class against the rest.
+        The trained model, with everything of level two.
     kernel_ : covary.Kernel
     elbo_value_ : float
-        The lower bound on the evidence, summed over ``fits_``.
+        The lower bound on the evidence; of one against the rest the sum over the classes.
     n_iter_ : int
     n_features_in_ : int
     feature_names_in_ : array of str
@@ -261,18 +259,18 @@ class SparseGPClassifier(_Classifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _fit_one(self, X, labels, likelihood, classes, seed, **columns):
+    def _train(self, X, codes, **more):
         inducing = self.inducing
         if isinstance(inducing, (int, np.integer)) and not isinstance(inducing, bool):
             inducing = min(int(inducing), len(X))
         batch = self.batch if self.batch < len(X) else 0
-        model = Svgp(X, labels.astype(np.float64), kernel=self.kernel, likelihood=likelihood, mean=self.mean,
-                     inducing=inducing, selection=self.selection, covariance=self.covariance, batch=batch,
-                     epochs=self.epochs, classes=classes, scale=self.scale, pca=self.pca, seed=seed, **columns)
+        model = Svgp(X, codes, kernel=self.kernel, mean=self.mean, inducing=inducing, selection=self.selection,
+                     covariance=self.covariance, batch=batch, epochs=self.epochs, scale=self.scale, pca=self.pca,
+                     **more)
         return model.fit(max_iter=self.max_iter, progress=bool(self.verbose))
 
     def _keep_values(self):
-        self.elbo_value_ = sum(fit.value for fit in self.fits_)
+        self.elbo_value_ = self.fit_.value
 
 
 def _name(label: Any) -> str:

@@ -112,10 +112,11 @@ where missing. Both may be pandas. N rows cost O(N³) an evaluation; ``Svgp`` is
 ``method`` is "laplace", "ep" (with ``power`` up to 1) or "vgp", the full variational one; or EP through
 inducing inputs, "fitc" or, with ``power``, "pep", for O(N·M²). Their ``inducing``, ``selection`` and
 ``jitter`` are as of ``Svgp``, and ``seed`` is of the choice. ``aux`` is the column beside y: exposure,
-trials or known noise variances. For likelihoods of classes y holds
+trials or known noise variances. ``weights`` multiply the log-likelihoods of the rows: 2 is a row given
+twice, 0 one that is not there; EP takes whole numbers. For likelihoods of classes y holds
 labels, text or whole numbers; where ``classes`` names them in order, numbers in y are positions there.
 Of several latent functions each has a kernel of its own with ``separate_kernels``; None is so unless
-they are classes. ``scale`` is "auto", "columns", "global" or "none". With ``pca`` the model sees so many
+they are the classes of one model. ``scale`` is "auto", "columns", "global" or "none". With ``pca`` the model sees so many
 principal components of the scaled inputs; 0 is the inputs themselves.
 
 >>> import numpy as np, covary as cv
@@ -149,16 +150,16 @@ void bind_generalised(nb::module_& m) {
           "__init__",
           [](GeneralisedModel* self, const ArrayLike& X, const ArrayLike& y,
              const KernelLike& kernel, const std::string& likelihood, const std::string& method,
-             double power, const MeanLike& mean, const ArrayLike& aux, const Names& classes,
-             std::optional<bool> separate_kernels, const std::string& scale, Index pca,
-             const ArrayLike& inducing, const std::string& selection, double jitter,
+             double power, const MeanLike& mean, const ArrayLike& weights, const ArrayLike& aux,
+             const Names& classes, std::optional<bool> separate_kernels, const std::string& scale,
+             Index pca, const ArrayLike& inducing, const std::string& selection, double jitter,
              std::uint64_t seed, const Names& input_names,
              const std::optional<std::string>& output_name) {
             Targets targets = to_targets(y, likelihood, classes);
             TrainingData data = to_training_data(X, targets.y, nb::none(), input_names,
                                                  name_of_target(output_name, y));
             GeneralisedOptions options{
-                to_latent_options({kernel, mean, aux, nb::none(), separate_kernels, scale, pca},
+                to_latent_options({kernel, mean, aux, weights, separate_kernels, scale, pca},
                                   std::move(targets), data)};
             options.method = to_method(method, power);
             options.power = power;
@@ -173,11 +174,11 @@ void bind_generalised(nb::module_& m) {
             new (self) GeneralisedModel{std::move(data), std::move(options), std::move(model)};
           },
           "X"_a, "y"_a, "kernel"_a = "se(ard)", "likelihood"_a = "bernoulli",
-          "method"_a = "laplace", "power"_a = 1.0, "mean"_a = "zero", "aux"_a = nb::none(),
-          "classes"_a = nb::none(), "separate_kernels"_a = nb::none(), "scale"_a = "auto",
-          "pca"_a = 0, "inducing"_a = nb::none(), "selection"_a = "greedy_variance",
-          "jitter"_a = 0.0, "seed"_a = 0, "input_names"_a = nb::none(),
-          "output_name"_a = nb::none())
+          "method"_a = "laplace", "power"_a = 1.0, "mean"_a = "zero", "weights"_a = nb::none(),
+          "aux"_a = nb::none(), "classes"_a = nb::none(), "separate_kernels"_a = nb::none(),
+          "scale"_a = "auto", "pca"_a = 0, "inducing"_a = nb::none(),
+          "selection"_a = "greedy_variance", "jitter"_a = 0.0, "seed"_a = 0,
+          "input_names"_a = nb::none(), "output_name"_a = nb::none())
       .def(
           "fit",
           [](GeneralisedModel& self, std::uint64_t seed, Index restarts, Index max_iter,

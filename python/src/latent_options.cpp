@@ -11,7 +11,7 @@ LatentOptions to_latent_options(const LatentArguments& a, Targets targets,
   o.kernel = to_kernel(a.kernel);
   o.likelihood = std::move(targets.likelihood);
   o.mean = to_mean(a.mean);
-  o.separate_kernels = a.separate_kernels.value_or(o.likelihood.classes() == 0);
+  o.separate_kernels = a.separate_kernels.value_or(functions_differ(o.likelihood));
   o.aux = to_vector(a.aux, "aux");
   o.weights = to_vector(a.weights, "weights");
   o.classes = std::move(targets.classes);

@@ -11,7 +11,7 @@ struct LatentArguments {
   const KernelLike& kernel;
   const MeanLike& mean;
   nb::handle aux, weights;
-  std::optional<bool> separate_kernels;  // nothing: unless there are classes
+  std::optional<bool> separate_kernels;  // nothing: unless they are the classes of one model
   const std::string& scale;
   Index pca;
 };

@@ -108,8 +108,8 @@ constexpr const char* model_doc =
     R"doc(Sparse variational inference for any likelihood, to be trained.
 
 y_n ~ p(y | f(x_n)) with f a Gaussian process that is seen through M inducing variables: classes, counts,
-outliers on any number of rows. X, y, ``likelihood``, ``aux``, ``classes``, ``separate_kernels``,
-``scale`` and ``pca`` are as of ``Generalised``; ``weights`` multiply the terms of the rows.
+outliers on any number of rows. X, y, ``likelihood``, ``weights``, ``aux``, ``classes``,
+``separate_kernels``, ``scale`` and ``pca`` are as of ``Generalised``.
 
 ``inducing`` is how many inducing inputs (None: 100, or all rows when they are fewer) or themselves, in
 the units of the data; ``selection`` how they are chosen, as of ``SparseRegression``. ``covariance`` of

@@ -8,6 +8,7 @@
 
 #include "covary/data/labels.hpp"
 #include "covary/error.hpp"
+#include "covary/likelihoods/expression.hpp"
 #include "tables.hpp"
 
 namespace covary::python {
@@ -46,8 +47,7 @@ bool is_number(const std::string& name) {
 }  // namespace
 
 Targets to_targets(nb::handle y, const std::string& likelihood, const Names& classes) {
-  const bool counted =
-      likelihood == "softmax" || likelihood == "robust_max" || likelihood == "ordinal";
+  const bool counted = with_classes(likelihood, 2).has_value();
   const Index known = counted ? 0 : Likelihood(likelihood).classes();
   if (!counted && known == 0) {
     if (classes) throw InputError(fmt::format("classes were given, but {} has none", likelihood));
@@ -67,8 +67,7 @@ Targets to_targets(nb::handle y, const std::string& likelihood, const Names& cla
     else
       codes = cells ? labels.encode(*cells) : labels.encode(codes);
   }
-  const Likelihood made =
-      counted ? Likelihood(fmt::format("{}({})", likelihood, labels.classes())) : likelihood;
+  const Likelihood made = with_classes(likelihood, labels.classes()).value_or(likelihood);
   return {made, nb::cast(to_numpy(std::move(codes))), std::move(labels.names)};
 }
 

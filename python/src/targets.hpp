@@ -17,8 +17,9 @@ struct Targets {
   std::vector<std::string> classes;
 };
 
-// "softmax", "robust_max" and "ordinal" have as many classes as y has labels. Labels are text or
-// whole numbers, None or NaN where missing. Where `classes` are given, numbers are positions there.
+// "softmax", "robust_max", "one_vs_rest" and "ordinal" have as many classes as y has labels. Labels
+// are text or whole numbers, None or NaN where missing. Where `classes` are given, numbers are
+// positions there.
 Targets to_targets(nb::handle y, const std::string& likelihood, const Names& classes);
 
 // The name given, or that of a pandas column.

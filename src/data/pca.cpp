@@ -36,16 +36,24 @@ void fix_signs(Matrix& components) {
 
 }  // namespace
 
-Pca Pca::fit(ConstRows X, Index Q) {
+Pca Pca::fit(ConstRows X, Index Q, ConstVector weights) {
   const Index N = X.rows(), D = X.cols();
+  if (weights.size() && weights.size() != N)
+    throw InputError(fmt::format("{} weights were given for {} rows", weights.size(), N));
   if (N == 0 || D == 0) throw InputError(fmt::format("the table is empty ({}×{})", N, D));
   if (Q < 0) throw InputError(fmt::format("{} components were asked for", Q));
   check_table(X, D);
-  Pca out{X.colwise().mean().transpose(), {}, {}, 0};
-  const Matrix centred = X.rowwise() - out.mean.transpose();
-  out.total_variance = centred.squaredNorm() / static_cast<double>(N);
+  const double count = weights.size() ? weights.sum() : static_cast<double>(N);
+  Pca out{weights.size() ? Vector(multiply(Matrix(X), weights, Op::transpose) / count)
+                         : Vector(X.colwise().mean().transpose()),
+          {},
+          {},
+          0};
+  Matrix centred = X.rowwise() - out.mean.transpose();
+  if (weights.size()) centred.array().colwise() *= weights.array().sqrt();
+  out.total_variance = centred.squaredNorm() / count;
   // Centring leaves rounding of columns that are constant: the rule is that of scaling.
-  const Vector sd = (centred.colwise().squaredNorm() / static_cast<double>(N)).cwiseSqrt();
+  const Vector sd = (centred.colwise().squaredNorm() / count).cwiseSqrt();
   if ((sd.array() <= 1e-10 * out.mean.array().abs()).all())
     throw InputError(fmt::format("the {} rows are all the same: there is no direction to find", N));
 
@@ -54,7 +62,7 @@ Pca Pca::fit(ConstRows X, Index Q) {
   const bool wide = N < D;
   const Index n = wide ? N : D;
   Matrix moments(n, n);
-  syrk(1 / static_cast<double>(N), centred, wide ? Op::none : Op::transpose, 0, moments);
+  syrk(1 / count, centred, wide ? Op::none : Op::transpose, 0, moments);
   const SymmetricEigen e = symmetric_eigen(std::move(moments));
   // What is below the rounding of the largest is no direction of the data.
   const double least = e.values[n - 1] * static_cast<double>(std::max(N, D)) *

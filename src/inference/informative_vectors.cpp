@@ -22,6 +22,7 @@ InformativeVectors informative_vectors(const LatentModel& model, const LatentPar
                                        Index M) {
   const Index D = model.X.cols();
   model.likelihood.require(Inference::sparse_ep);
+  refuse_weights(model);
   if (M < 1)
     throw InputError(fmt::format("the number of inducing inputs is {}; it must be positive", M));
   expect_size("the vector of kernel parameters", model.kernel.parameter_count(D), at.kernel.size());

@@ -23,8 +23,7 @@ struct Point {
 
 Point evaluate(const LatentProblem& problem, Vector a, Vector Ka) {
   Point p{std::move(a), std::move(Ka), {}, Vector(problem.size()), Vector(problem.size())};
-  p.terms = log_densities(problem.model.likelihood, problem.parameters.likelihood, problem.y,
-                          problem.m + p.Ka, problem.aux);
+  p.terms = problem.terms(problem.m + p.Ka);
   p.objective = -0.5 * dot(p.a, p.Ka);
   for (Index n = 0; n < problem.size(); ++n) {
     const Taylor& t = p.terms[static_cast<std::size_t>(n)];
@@ -147,7 +146,8 @@ LatentApproximation laplace_approximation(const LatentModel& model,
   const Vector Ku = multiply(problem.K, u);
   std::vector<Taylor> weights(mode.terms.size());
   for (Index n = 0; n < problem.size(); ++n)
-    weights[static_cast<std::size_t>(n)] = {1.0, Ku(n), 0.5 * variance(n), 0.0};
+    weights[static_cast<std::size_t>(n)] = {problem.weight(n), problem.weight(n) * Ku(n),
+                                            0.5 * problem.weight(n) * variance(n), 0.0};
   gradient->likelihood = log_densities_pullback(model.likelihood, parameters.likelihood, problem.y,
                                                 problem.m + mode.Ka, weights, problem.aux);
   return out;

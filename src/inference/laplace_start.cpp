@@ -18,9 +18,7 @@ struct Terms {
 };
 
 Terms evaluate(const LatentProblem& problem, const Vector& h) {
-  const std::vector<Taylor> terms =
-      log_densities(problem.model.likelihood, problem.parameters.likelihood, problem.y,
-                    problem.m + h, problem.aux);
+  const std::vector<Taylor> terms = problem.terms(problem.m + h);
   Terms out{Vector(h.size()), Vector(h.size())};
   for (Index n = 0; n < h.size(); ++n) {
     const Taylor& t = terms[static_cast<std::size_t>(n)];

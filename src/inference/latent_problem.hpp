@@ -7,13 +7,16 @@ namespace covary {
 // Throws InputError, naming what has a wrong number of entries.
 void expect_size(const char* what, Index expected, Index got);
 
-// The rows whose target is not missing, once shapes, inputs and targets are checked.
+// The rows whose target is not missing and whose weight is not zero, once shapes, inputs, targets
+// and weights are checked.
 struct ObservedRows {
   RowMatrix X;
-  Vector y, aux;
+  Vector y, aux, weights;
 };
 ObservedRows observed_rows(const Likelihood& likelihood, ConstRows X, ConstVector y,
-                           ConstVector aux);
+                           ConstVector aux, ConstVector weights = Vector());
+// A tilted density has no place for a weight.
+void refuse_weights(const LatentModel& model);
 
 // A LatentModel at given parameters: what the methods share. Missing rows are gone.
 struct LatentProblem {
@@ -25,6 +28,9 @@ struct LatentProblem {
     return {y(n), aux.size() != 0 ? aux(n) : model.likelihood.node().default_aux(),
             parameters.likelihood.data()};
   }
+  double weight(Index n) const { return weights.size() != 0 ? weights(n) : 1.0; }
+  // w·log p(y | f) of each row and its derivatives.
+  std::vector<Taylor> terms(const Vector& f) const;
   // q(f) with the mean m + K·alpha, and its marginals. The value is left to the method.
   LatentApproximation approximation(Vector alpha, Vector lambda, SiteFactor factor,
                                     Vector variance) const;
@@ -37,7 +43,7 @@ struct LatentProblem {
   const LatentModel& model;
   const LatentParameters& parameters;
   RowMatrix X;
-  Vector y, aux;
+  Vector y, aux, weights;
   Vector m;  // the mean function at X
   Matrix K;
 };

@@ -29,10 +29,11 @@ MultiLatentProblem::MultiLatentProblem(const MultiLatentModel& of, const MultiLa
   if (B > 0 && (at.mean_weights.rows() != B || at.mean_weights.cols() != L))
     throw InputError(fmt::format("the mean weights are {}×{}, expected {}×{}",
                                  at.mean_weights.rows(), at.mean_weights.cols(), B, L));
-  ObservedRows rows = observed_rows(of.likelihood, of.X, of.y, of.aux);
+  ObservedRows rows = observed_rows(of.likelihood, of.X, of.y, of.aux, of.weights);
   X = std::move(rows.X);
   y = std::move(rows.y);
   aux = std::move(rows.aux);
+  weights = std::move(rows.weights);
   m = B > 0 ? product(of.mean.basis(X), at.mean_weights) : Matrix::Zero(y.size(), L);
   for (std::size_t i = 0; i < of.kernels.size(); ++i)
     grams.push_back(gram(of.kernels[i], at.kernels[i], X));
@@ -59,11 +60,11 @@ void MultiLatentProblem::pullback(const Matrix& alpha, const Matrix& u,
       gemm(1.0, alpha.col(l), Op::none, h.col(l), Op::transpose, 1.0, twice);
       gemm(1.0, h.col(l), Op::none, alpha.col(l), Op::transpose, 1.0, twice);
     }
-    const auto weights = [&](Index r, Index nr, Index c, Index nc, double* tile) {
+    const auto K_bar = [&](Index r, Index nr, Index c, Index nc, double* tile) {
       Eigen::Map<Matrix>(tile, nr, nc) = 0.5 * twice.block(r, c, nr, nc);
     };
     out.kernels.push_back(Vector::Zero(parameters.kernels[i].size()));
-    gram_pullback(model.kernels[i].node(), parameters.kernels[i].data(), X, weights,
+    gram_pullback(model.kernels[i].node(), parameters.kernels[i].data(), X, K_bar,
                   out.kernels.back());
   }
   out.mean_weights =

@@ -22,6 +22,7 @@ struct MultiLatentProblem {
     return {y(n), aux.size() != 0 ? aux(n) : model.likelihood.node().default_aux(),
             parameters.likelihood.data()};
   }
+  double weight(Index n) const { return weights.size() != 0 ? weights(n) : 1.0; }
   // Of the posterior of f_l.
   LatentParameters parameters_of(Index l) const;
   // K_bar of each latent function ½(α·αᵀ − R) + ½(u·αᵀ + α·uᵀ) and m_bar = α + u, pulled back to
@@ -32,7 +33,7 @@ struct MultiLatentProblem {
   const MultiLatentModel& model;
   const MultiLatentParameters& parameters;
   RowMatrix X;
-  Vector y, aux;
+  Vector y, aux, weights;
   Matrix m;                   // the mean functions at X, N×L
   std::vector<Matrix> grams;  // of each kernel
 };

@@ -82,9 +82,7 @@ LatentSamples elliptical_slice_samples(const LatentModel& model, const LatentPar
   const Cholesky K = cholesky(problem.K, "the prior covariance of f");
   const auto log_density = [&](const Matrix& h) {
     double sum = 0.0;
-    for (const Taylor& t : log_densities(model.likelihood, parameters.likelihood, problem.y,
-                                         problem.m + h.col(0), problem.aux))
-      sum += t.value;
+    for (const Taylor& t : problem.terms(problem.m + h.col(0))) sum += t.value;
     return sum;
   };
   LatentSamples out{RowMatrix(options.samples, problem.size()), K.jitter};
@@ -113,7 +111,8 @@ MultiLatentSamples elliptical_slice_samples(const MultiLatentModel& model,
     double sum = 0.0;
     for (Index n = 0; n < N; ++n) {
       f = problem.m.row(n) + h.row(n);
-      sum += model.likelihood.node().log_density(problem.datum(n), f.data(), nullptr, nullptr);
+      sum += problem.weight(n) *
+             model.likelihood.node().log_density(problem.datum(n), f.data(), nullptr, nullptr);
     }
     return sum;
   };

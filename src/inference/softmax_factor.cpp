@@ -15,7 +15,7 @@ void SoftmaxFactor::compute(const std::vector<const Matrix*>& K, const Matrix& p
     sum += E_[c].dense();
   }
   middle_ = cholesky(std::move(sum), "Σ (K_c + D_c⁻¹)⁻¹").L;
-  log_determinant_ += log_determinant_of_factor(middle_);
+  log_determinant_ += log_determinant_of_factor(middle_) - pi.rowwise().sum().array().log().sum();
 }
 
 Matrix SoftmaxFactor::apply(const Matrix& b) const {

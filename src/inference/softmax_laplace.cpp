@@ -21,9 +21,9 @@ Matrix times_K(const MultiLatentProblem& problem, const Matrix& a) {
 // log p(y | f) + log N(f; m, K) up to a constant, at f = m + K·a, with what Newton needs there.
 struct Point {
   Matrix a, Ka;
-  Matrix slope, pi;
+  Matrix slope, pi;  // pi: the probabilities times the weights
   double objective = 0.0;
-  double residual = 0.0;  // ‖a − ∇ log p‖∞, whose entries are at most one: zero at the mode
+  double residual = 0.0;  // ‖a − ∇ log p‖∞ over the largest weight, or one: zero at the mode
 };
 
 Point evaluate(const MultiLatentProblem& problem, Matrix a, Matrix Ka) {
@@ -33,20 +33,21 @@ Point evaluate(const MultiLatentProblem& problem, Matrix a, Matrix Ka) {
   Vector f(C), slope(C);
   for (Index n = 0; n < N; ++n) {
     f = problem.m.row(n) + p.Ka.row(n);
-    p.objective += problem.model.likelihood.node().log_density(problem.datum(n), f.data(),
-                                                               slope.data(), nullptr);
-    p.slope.row(n) = slope;  // e_y − π
+    p.objective += problem.weight(n) * problem.model.likelihood.node().log_density(
+                                           problem.datum(n), f.data(), slope.data(), nullptr);
+    p.slope.row(n) = problem.weight(n) * slope;  // w(e_y − π)
   }
   p.pi = -p.slope;
-  for (Index n = 0; n < N; ++n) p.pi(n, static_cast<Index>(problem.y(n))) += 1.0;
+  for (Index n = 0; n < N; ++n) p.pi(n, static_cast<Index>(problem.y(n))) += problem.weight(n);
   p.pi = p.pi.cwiseMax(0.0);
-  p.residual = (p.a - p.slope).cwiseAbs().maxCoeff();
+  const double most = problem.weights.size() != 0 ? problem.weights.maxCoeff() : 1.0;
+  p.residual = (p.a - p.slope).cwiseAbs().maxCoeff() / std::max(1.0, most);
   return p;
 }
 
-// W·h = π∘h − π(πᵀh) of every row
+// W·h = p∘h − p(pᵀh)/w of every row, p = wπ
 Matrix times_W(const Matrix& pi, const Matrix& h) {
-  const Vector mean = pi.cwiseProduct(h).rowwise().sum();
+  const Vector mean = pi.cwiseProduct(h).rowwise().sum().cwiseQuotient(pi.rowwise().sum());
   return pi.cwiseProduct(h.colwise() - mean);
 }
 
@@ -95,9 +96,11 @@ Point find_mode(const MultiLatentProblem& problem, const LaplaceOptions& options
 }
 
 // ∂/∂f of −½ log|I + KW| = −½ tr(S·∂W/∂f), S the covariance of a row's functions:
-// −½π_j(S_jj − Σ_a π_a S_aa − 2(Sπ)_j + 2πᵀSπ)
-Matrix determinant_slope(const Matrix& pi, const Matrix& covariance) {
-  const Index N = pi.rows(), C = pi.cols();
+// −½wπ_j(S_jj − Σ_a π_a S_aa − 2(Sπ)_j + 2πᵀSπ)
+Matrix determinant_slope(const Matrix& weighted, const Matrix& covariance) {
+  const Index N = weighted.rows(), C = weighted.cols();
+  const Vector weight = weighted.rowwise().sum();
+  const Matrix pi = weighted.array().colwise() / weight.array();
   Matrix out(N, C);
   Vector Spi(C);
   for (Index n = 0; n < N; ++n) {
@@ -109,8 +112,8 @@ Matrix determinant_slope(const Matrix& pi, const Matrix& covariance) {
       quadratic += pi(n, j) * Spi(j);
     }
     for (Index j = 0; j < C; ++j)
-      out(n, j) =
-          -0.5 * pi(n, j) * (covariance(n, j * C + j) - own - 2.0 * Spi(j) + 2.0 * quadratic);
+      out(n, j) = -0.5 * weight(n) * pi(n, j) *
+                  (covariance(n, j * C + j) - own - 2.0 * Spi(j) + 2.0 * quadratic);
   }
   return out;
 }

@@ -16,6 +16,7 @@ void check(const LatentModel& model, const FeaturesPtr& features, const LatentPa
            const Vector& z, const EpOptions& options) {
   const Index D = model.X.cols();
   model.likelihood.require(Inference::sparse_ep);
+  refuse_weights(model);
   if (!(options.power > 0.0 && options.power <= 1.0))
     throw InputError(fmt::format("the power of EP is {}; it must lie in (0, 1]", options.power));
   if (!(options.damping > 0.0 && options.damping <= 1.0))

@@ -19,7 +19,7 @@ namespace {
 // The data, and the prior N(m_l, K_l) of each latent function at their rows.
 struct Problem {
   const Likelihood& likelihood;
-  const Vector &theta, &y, &aux;
+  const Vector &theta, &y, &aux, &weights;
   Matrix m;                      // N×L
   std::vector<const Matrix*> K;  // L
 };
@@ -49,6 +49,13 @@ bool evaluate(const Problem& problem, std::vector<GaussianSites> sites, Candidat
   }
   out.expected = expectations(problem.likelihood, problem.theta, problem.y, out.mean, out.variance,
                               problem.aux, L > 1 ? &out.coupling : nullptr);
+  if (problem.weights.size() != 0) {
+    const auto w = problem.weights.array();
+    out.expected.value.array() *= w;
+    out.expected.mean_bar.array().colwise() *= w;
+    out.expected.variance_bar.array().colwise() *= w;
+    if (L > 1) out.coupling.array().colwise() *= w;
+  }
   out.bound = out.expected.value.sum();
   out.change = 0.0;
   bool finite = true;
@@ -65,6 +72,20 @@ bool evaluate(const Problem& problem, std::vector<GaussianSites> sites, Candidat
     out.change = std::max(out.change, change);
   }
   return finite && std::isfinite(out.bound);
+}
+
+// ∂/∂θ of the weighted sum.
+Vector likelihood_bar(const Problem& problem, const Candidate& c) {
+  if (problem.weights.size() == 0) return c.expected.theta_bar;
+  Vector out = Vector::Zero(problem.theta.size());
+  if (out.size() == 0) return out;
+  for (Index n = 0; n < problem.y.size(); ++n)
+    out += problem.weights(n) *
+           expectations(problem.likelihood, problem.theta, problem.y.segment(n, 1), c.mean.row(n),
+                        c.variance.row(n),
+                        problem.aux.size() != 0 ? Vector(problem.aux.segment(n, 1)) : Vector())
+               .theta_bar;
+  return out;
 }
 
 // A fraction of the way. Where the functions step together their means move by that part of it.
@@ -215,9 +236,11 @@ LatentApproximation variational_approximation(const LatentModel& model,
                                               const VariationalOptions& options) {
   const LatentProblem problem(model, parameters, Inference::vi);
   int iterations = 0;
-  Candidate best = maximise(
-      {model.likelihood, parameters.likelihood, problem.y, problem.aux, problem.m, {&problem.K}},
-      options, iterations);
+  const Problem view{model.likelihood, parameters.likelihood, problem.y,
+                     problem.aux,      problem.weights,       problem.m,
+                     {&problem.K}};
+  Candidate best = maximise(view, options, iterations);
+  const Vector theta_bar = gradient ? likelihood_bar(view, best) : Vector();
   SiteState& q = best.q.front();
   LatentApproximation out = problem.approximation(std::move(q.alpha), std::move(q.sites.tau),
                                                   std::move(q.factor), std::move(q.variance));
@@ -226,7 +249,7 @@ LatentApproximation variational_approximation(const LatentModel& model,
   if (!gradient) return out;
   problem.pullback(out.posterior, out.posterior.factor.dense(), Vector(),
                    *gradient);  // the bound is stationary in q
-  gradient->likelihood = std::move(best.expected.theta_bar);
+  gradient->likelihood = theta_bar;
   return out;
 }
 
@@ -235,10 +258,17 @@ MultiLatentApproximation variational_approximation(const MultiLatentModel& model
                                                    MultiLatentParameters* gradient,
                                                    const VariationalOptions& options) {
   const MultiLatentProblem problem(model, parameters, Inference::vi);
-  Problem view{model.likelihood, parameters.likelihood, problem.y, problem.aux, problem.m, {}};
+  Problem view{model.likelihood,
+               parameters.likelihood,
+               problem.y,
+               problem.aux,
+               problem.weights,
+               problem.m,
+               {}};
   for (Index l = 0; l < problem.latents(); ++l) view.K.push_back(&problem.K(l));
   MultiLatentApproximation out;
   Candidate best = maximise(view, options, out.iterations);
+  if (gradient) gradient->likelihood = likelihood_bar(view, best);
   out.value = best.bound;
   out.mean = std::move(best.mean);
   out.variance = std::move(best.variance);
@@ -253,7 +283,6 @@ MultiLatentApproximation variational_approximation(const MultiLatentModel& model
   if (!gradient) return out;
   const auto R = [&](Index l) { return out.posterior[static_cast<std::size_t>(l)].factor.dense(); };
   problem.pullback(alpha, Matrix(), R, *gradient);
-  gradient->likelihood = std::move(best.expected.theta_bar);
   return out;
 }
 

@@ -15,9 +15,10 @@
 namespace covary {
 namespace {
 
-const std::vector<std::string> names{
-    "gaussian", "bernoulli",   "student_t", "binomial",   "poisson", "negative_binomial", "beta",
-    "gamma",    "exponential", "ordinal",   "robust_max", "softmax", "heteroscedastic",   "lgcp"};
+const std::vector<std::string> names{"gaussian",    "bernoulli",         "student_t",  "binomial",
+                                     "poisson",     "negative_binomial", "beta",       "gamma",
+                                     "exponential", "ordinal",           "robust_max", "softmax",
+                                     "one_vs_rest", "heteroscedastic",   "lgcp"};
 
 class Parser : Scanner {
  public:
@@ -123,6 +124,10 @@ class Parser : Scanner {
     if (word == "exponential") return exponential_likelihood();
     if (word == "ordinal") return ordinal_likelihood(take_classes(word, where));
     if (word == "softmax") return softmax_likelihood(take_classes(word, where));
+    if (word == "one_vs_rest") {
+      const Index classes = take_classes(word, where);
+      return one_vs_rest_likelihood(classes, take_link());
+    }
     if (word == "robust_max") {
       const Index classes = take_classes(word, where);
       return robust_max_likelihood(classes, take("epsilon"));
@@ -149,6 +154,17 @@ Likelihood parse_likelihood(const std::string& text, const LikelihoodTable& extr
   return Parser(text, extra).parse();
 }
 
+std::optional<std::string> with_classes(const std::string& expression, Index classes) {
+  const auto bracket = expression.find('(');
+  const std::string word = expression.substr(0, bracket);
+  if (word != "softmax" && word != "robust_max" && word != "one_vs_rest" && word != "ordinal")
+    return std::nullopt;
+  if (bracket == std::string::npos) return fmt::format("{}({})", word, classes);
+  const std::string rest = expression.substr(bracket + 1);
+  if (rest.find_first_of("0123456789") == rest.find_first_not_of(' ')) return std::nullopt;
+  return fmt::format("{}({}, {}", word, classes, rest);
+}
+
 std::vector<std::string> likelihood_examples() {
   return {"gaussian",
           "student_t",
@@ -159,6 +175,7 @@ std::vector<std::string> likelihood_examples() {
           "ordinal(3)",
           "softmax(3)",
           "robust_max(3)",
+          "one_vs_rest(3)",
           "poisson",
           "negative_binomial",
           "lgcp",

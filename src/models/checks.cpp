@@ -20,6 +20,17 @@ void check_finite(ConstRows A, const char* name, bool allow_nan, const char* way
                                  name, bad, bad == 1 ? "" : "s", row, col, way_out));
 }
 
+ColumnMoments weighted_moments(ConstRows A, ConstVector weights) {
+  const double total = weights.sum();
+  ColumnMoments out{Vector::Constant(A.cols(), total), {}, {}};
+  out.mean = (A.array().colwise() * weights.array()).colwise().sum().transpose() / total;
+  const RowMatrix centred = A.rowwise() - out.mean.transpose();
+  const Vector squares =
+      (centred.array().square().colwise() * weights.array()).colwise().sum().transpose();
+  out.sd = (squares / total).cwiseSqrt();
+  return out;
+}
+
 }  // namespace
 
 void check_regression_data(ConstRows X, ConstRows Y, ConstVector point_noise) {
@@ -46,12 +57,15 @@ void check_regression_data(ConstRows X, ConstRows Y, ConstVector point_noise) {
 }
 
 ScaledData scaled_data(ConstRows X, ConstRows Y, ConstVector point_noise, ScaleMode input_mode,
-                       ScaleMode output_mode) {
+                       ScaleMode output_mode, ConstVector weights) {
   check_regression_data(X, Y, point_noise);
   if (point_noise.size() && Y.cols() > 1 && output_mode == ScaleMode::columns)
     output_mode = ScaleMode::global;
-  auto inputs = fit_scaling(X, input_mode);
-  auto outputs = fit_scaling(Y, output_mode);
+  const auto fitted = [&](ConstRows A, ScaleMode mode) {
+    return weights.size() ? fit_scaling(weighted_moments(A, weights), mode) : fit_scaling(A, mode);
+  };
+  auto inputs = fitted(X, input_mode);
+  auto outputs = fitted(Y, output_mode);
   ScaledData out;
   for (const auto& w : inputs.warnings) out.warnings.push_back("inputs: " + w);
   for (const auto& w : outputs.warnings) out.warnings.push_back("outputs: " + w);
@@ -59,7 +73,8 @@ ScaledData scaled_data(ConstRows X, ConstRows Y, ConstVector point_noise, ScaleM
   out.outputs = std::move(outputs.scaling);
   out.X = out.inputs.apply(X);
   out.Y = out.outputs.apply(Y);
-  out.log_jacobian = out.outputs.log_jacobian(Y);
+  out.log_jacobian = weights.size() ? weights.sum() * out.outputs.scale.array().log().sum()
+                                    : out.outputs.log_jacobian(Y);
   if (point_noise.size()) {
     const double s = out.outputs.scale(0);
     out.point_noise = point_noise / (s * s);

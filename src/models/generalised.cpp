@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -11,10 +12,33 @@
 #include "covary/inference/softmax_laplace.hpp"
 #include "covary/inference/sparse_ep.hpp"
 #include "covary/inference/variational.hpp"
+#include "covary/likelihoods/likelihoods.hpp"
 #include "models/generalised_data.hpp"
 #include "models/inducing_choice.hpp"
 
 namespace covary {
+namespace {
+
+// EP has no place for a weight but as a number of rows.
+void repeat_by_weight(GeneralisedData& data) {
+  std::vector<Index> rows;
+  for (Index n = 0; n < data.weights.size(); ++n) {
+    if (data.weights(n) != std::floor(data.weights(n)))
+      throw Unsupported(fmt::format(
+          "EP repeats the rows by their weights, and {} is no whole number; use laplace, vgp or "
+          "svgp",
+          data.weights(n)));
+    rows.insert(rows.end(), static_cast<std::size_t>(data.weights(n)), n);
+  }
+  if (rows.empty()) return;
+  data.scaled.X = RowMatrix(data.scaled.X(rows, Eigen::all));
+  data.scaled.Y = RowMatrix(data.scaled.Y(rows, Eigen::all));
+  if (data.aux.size()) data.aux = Vector(data.aux(rows));
+  data.weights.resize(0);
+}
+
+}  // namespace
+
 void GeneralisedOptions::check() const {
   if (method != Inference::laplace && method != Inference::ep && method != Inference::vi &&
       method != Inference::sparse_ep)
@@ -35,18 +59,20 @@ void GeneralisedOptions::check() const {
 Generalised::Generalised(ConstRows X, ConstVector y, GeneralisedOptions options)
     : options_(std::move(options)) {
   options_.check();
-  if (options_.weights.size())
-    throw Unsupported("weights of the rows are for svgp; the others take every row alike");
   GeneralisedData data = generalised_data(X, y, options_);
-  parameters_ = latent_parameters(options_, MemoryRows(data.scaled.X, data.scaled.Y, Vector()),
-                                  data.scaled.Y.col(0), data.aux);
+  parameters_ =
+      latent_parameters(options_, MemoryRows(data.scaled.X, data.scaled.Y, Vector(), data.weights),
+                        data.scaled.Y.col(0), data.aux, data.weights);
+  if (options_.method == Inference::ep || options_.method == Inference::sparse_ep)
+    repeat_by_weight(data);
   const Index parts = options_.separate_kernels ? options_.likelihood.latents() : 1;
   model_ = {std::vector<Kernel>(static_cast<std::size_t>(parts), options_.kernel),
             options_.likelihood,
             options_.mean,
             std::move(data.scaled.X),
             data.scaled.Y.col(0),
-            std::move(data.aux)};
+            std::move(data.aux),
+            std::move(data.weights)};
   input_scaling_ = std::move(data.scaled.inputs);
   pca_ = std::move(data.pca);
   output_scaling_ = std::move(data.scaled.outputs);
@@ -101,7 +127,8 @@ Vector Generalised::pack(const Values& v) const {
 }
 
 LatentModel Generalised::one_latent() const {
-  return {model_.kernels.front(), model_.likelihood, model_.mean, model_.X, model_.y, model_.aux};
+  return {model_.kernels.front(), model_.likelihood, model_.mean, model_.X, model_.y, model_.aux,
+          model_.weights};
 }
 
 RowMatrix Generalised::choose_Z(Index M) {
@@ -113,17 +140,26 @@ RowMatrix Generalised::choose_Z(Index M) {
   return std::move(chosen.Z);
 }
 
+LatentApproximation Generalised::by_method(const LatentModel& model, const LatentParameters& at,
+                                           LatentParameters* bar) const {
+  EpOptions ep;
+  ep.power = options_.power;
+  return options_.method == Inference::ep   ? expectation_propagation(model, at, bar, ep)
+         : options_.method == Inference::vi ? variational_approximation(model, at, bar)
+                                            : laplace_approximation(model, at, bar);
+}
+
 Generalised::Approximation Generalised::approximate_one(const Values& at, Values* bar,
                                                         Jitter& jitter, bool guard) const {
   const LatentModel model = one_latent();
   const LatentParameters values{at.latent.kernels.front(), at.latent.likelihood,
                                 at.latent.mean_weights};
-  EpOptions ep;
-  ep.power = options_.power;
   const auto give = [bar](const LatentParameters& of_values, const Vector& of_z) {
     *bar = {{{of_values.kernel}, of_values.likelihood, of_values.mean_weights}, of_z};
   };
   if (options_.method == Inference::sparse_ep) {
+    EpOptions ep;
+    ep.power = options_.power;
     ep.guard_eigenvalue = guard;
     SparseEpGradient gradient;
     SparseEpApproximation q = sparse_expectation_propagation(model, features_, values, at.z, jitter,
@@ -132,13 +168,38 @@ Generalised::Approximation Generalised::approximate_one(const Values& at, Values
     return {q.value, std::move(q.posterior), q.iterations};
   }
   LatentParameters gradient;
-  LatentParameters* const wanted = bar ? &gradient : nullptr;
-  LatentApproximation q =
-      options_.method == Inference::ep   ? expectation_propagation(model, values, wanted, ep)
-      : options_.method == Inference::vi ? variational_approximation(model, values, wanted)
-                                         : laplace_approximation(model, values, wanted);
+  LatentApproximation q = by_method(model, values, bar ? &gradient : nullptr);
   if (bar) give(gradient, {});
   return {q.value, std::vector<LatentPosterior>{std::move(q.posterior)}, q.iterations};
+}
+
+// One model of one latent function for each class against the rest.
+Generalised::Approximation Generalised::approximate_each(const Likelihood& each,
+                                                         const MultiLatentParameters& at,
+                                                         MultiLatentParameters* bar) const {
+  const Index L = options_.likelihood.latents();
+  if (bar) {
+    for (const Vector& kernel : at.kernels) bar->kernels.emplace_back(Vector::Zero(kernel.size()));
+    bar->mean_weights = Matrix::Zero(at.mean_weights.rows(), L);
+  }
+  double value = 0.0;
+  int iterations = 0;
+  std::vector<LatentPosterior> posterior;
+  for (Index l = 0; l < L; ++l) {
+    const std::size_t k = at.kernels.size() == 1 ? 0 : static_cast<std::size_t>(l);
+    const Vector labels = (model_.y.array() == static_cast<double>(l)).cast<double>();
+    LatentParameters own;
+    LatentApproximation q =
+        by_method({model_.kernels[k], each, model_.mean, model_.X, labels, {}, model_.weights},
+                  {at.kernels[k], {}, at.mean_weights.col(l)}, bar ? &own : nullptr);
+    value += q.value;
+    iterations = std::max(iterations, q.iterations);
+    posterior.push_back(std::move(q.posterior));
+    if (!bar) continue;
+    bar->kernels[k] += own.kernel;
+    bar->mean_weights.col(l) = own.mean_weights;
+  }
+  return {value, std::move(posterior), iterations};
 }
 
 Generalised::Approximation Generalised::approximate(ConstVector values, Vector* values_bar,
@@ -149,6 +210,8 @@ Generalised::Approximation Generalised::approximate(ConstVector values, Vector* 
     if (options_.likelihood.latents() == 1)
       return approximate_one(at, values_bar ? &bar : nullptr, jitter, guard);
     MultiLatentParameters* const wanted = values_bar ? &bar.latent : nullptr;
+    if (const auto each = each_vs_rest(options_.likelihood))
+      return approximate_each(*each, at.latent, wanted);
     if (options_.method == Inference::laplace) {
       JointApproximation q = laplace_approximation(model_, at.latent, wanted);
       return {q.value, std::move(q.posterior), q.iterations};

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "covary/error.hpp"
+#include "covary/likelihoods/likelihoods.hpp"
 #include "covary/statistics/sweep.hpp"
 #include "models/row_summaries.hpp"
 #include "models/starts.hpp"
@@ -49,6 +50,24 @@ void suit_noise(const Likelihood& likelihood, double y_variance, Parameters& par
     if (parameters.contains(path)) parameters.set(path, start);
 }
 
+// Where the latent functions lie, as far as it can be told at once.
+Vector latent_levels(const Likelihood& l, const RowSource& rows, ConstVector y, ConstVector aux,
+                     ConstVector weights) {
+  Vector out = Vector::Zero(l.latents());
+  if (const auto each = each_vs_rest(l)) {
+    for (Index k = 0; k < out.size(); ++k) {
+      Vector labels = y;
+      for (double& label : labels)
+        if (!std::isnan(label)) label = label == static_cast<double>(k) ? 1.0 : 0.0;
+      out(k) = typical_latent(*each, labels, aux, weights);
+    }
+    return out;
+  }
+  // The first latent function is the one in the units of y.
+  out(0) = l.node().real_targets() ? column_means(rows)(0) : typical_latent(l, y, aux, weights);
+  return out;
+}
+
 }  // namespace
 
 void LatentOptions::check(Inference method) const {
@@ -60,6 +79,10 @@ void LatentOptions::check(Inference method) const {
     throw InputError(fmt::format("{} names of classes were given, {} has {}", classes.size(),
                                  likelihood.print(), likelihood.classes()));
   training.check();
+}
+
+bool functions_differ(const Likelihood& likelihood) {
+  return likelihood.classes() == 0 || each_vs_rest(likelihood).has_value();
 }
 
 RowMatrix model_inputs(const Scaling& scaling, const std::optional<Pca>& pca, ConstRows X) {
@@ -86,16 +109,14 @@ GeneralisedData generalised_data(ConstRows X, ConstVector y, const LatentOptions
   GeneralisedData out;
   if (options.aux.size()) out.aux = options.aux(rows);
   if (options.weights.size()) out.weights = options.weights(rows);
-  out.scaled = scaled_data(X(rows, Eigen::all), RowMatrix(observed), noise ? out.aux : Vector(),
-                           options.scale_inputs,
-                           l.node().real_targets() ? options.scale_outputs : ScaleMode::none);
+  out.scaled = scaled_data(
+      X(rows, Eigen::all), RowMatrix(observed), noise ? out.aux : Vector(), options.scale_inputs,
+      l.node().real_targets() ? options.scale_outputs : ScaleMode::none, out.weights);
   if (options.pca > 0) {
-    out.pca = Pca::fit(out.scaled.X, options.pca);
+    out.pca = Pca::fit(out.scaled.X, options.pca, out.weights);
     out.scaled.X = out.pca->transform(out.scaled.X);
   }
   if (noise) out.aux = out.scaled.point_noise;
-  if (out.weights.size())
-    out.scaled.log_jacobian = out.weights.sum() * std::log(out.scaled.outputs.scale(0));
   return out;
 }
 
@@ -121,27 +142,28 @@ GeneralisedData generalised_data(FileRows& rows, const LatentOptions& options, I
 }
 
 Parameters latent_parameters(const LatentOptions& options, const RowSource& rows, ConstVector y,
-                             ConstVector aux) {
+                             ConstVector aux, ConstVector weights) {
   const Likelihood& l = options.likelihood;
-  const bool real = l.node().real_targets();
-  DataScale scale = data_scale(rows);
-  // The first latent function is the one in the units of y.
-  Vector intercepts = Vector::Zero(l.latents());
-  intercepts(0) = real ? column_means(rows)(0) : typical_latent(l, y, aux);
-  // A mean of zero leaves it to the function to get there.
-  if (!real)
-    scale.y_variance = 1.0 + (options.mean.is_zero() ? intercepts(0) * intercepts(0) : 0.0);
-  Parameters out;
   const Index parts = options.separate_kernels ? l.latents() : 1;
+  const Vector levels = latent_levels(l, rows, y, aux, weights);
+  const DataScale scale = data_scale(rows);
+  Parameters out;
   for (Index i = 0; i < parts; ++i) {
-    const Parameters kernel = options.kernel.parameters(
-        scale, parts == 1 ? "kernel" : fmt::format("latent.{}.kernel", i));
+    DataScale own = scale;
+    if (!l.node().real_targets()) {
+      // A mean of zero leaves it to the function to get there.
+      const double square = parts == 1 ? levels.squaredNorm() / static_cast<double>(levels.size())
+                                       : levels(i) * levels(i);
+      own.y_variance = 1.0 + (options.mean.is_zero() ? square : 0.0);
+    }
+    const Parameters kernel =
+        options.kernel.parameters(own, parts == 1 ? "kernel" : fmt::format("latent.{}.kernel", i));
     for (const Parameter& p : kernel.all()) out.add(p);
   }
   const Parameters likelihood = l.parameters();
   for (const Parameter& p : likelihood.all()) out.add(p);
   suit_noise(l, scale.y_variance, out);
-  options.mean.declare(out, rows.dims(), intercepts);
+  options.mean.declare(out, rows.dims(), levels);
   return out;
 }
 

@@ -27,8 +27,8 @@ GeneralisedData generalised_data(FileRows& rows, const LatentOptions& options, I
 
 // kernel.… (latent.0.kernel.… of separate kernels), likelihood.… and mean.weights, at starts that
 // suit the rows: how far the functions have to reach, where they lie, and how much of the targets
-// is noise. `y` and `aux` are of all rows or a sample of them.
+// is noise. `y`, `aux` and `weights` are of all rows or a sample of them.
 Parameters latent_parameters(const LatentOptions& options, const RowSource& rows, ConstVector y,
-                             ConstVector aux);
+                             ConstVector aux, ConstVector weights);
 
 }  // namespace covary

@@ -28,20 +28,23 @@ Vector perturbed_start(const Parameters& parameters, Index restart, std::uint64_
   return moved.flatten();
 }
 
-double typical_latent(const Likelihood& likelihood, ConstVector y, ConstVector aux) {
+double typical_latent(const Likelihood& likelihood, ConstVector y, ConstVector aux,
+                      ConstVector weights) {
   if (likelihood.latents() != 1) return 0.0;
   std::vector<Index> rows;
   for (Index n = 0; n < y.size(); ++n)
     if (!std::isnan(y(n))) rows.push_back(n);
   const Vector seen = y(rows), beside = aux.size() ? Vector(aux(rows)) : Vector();
+  const Vector often = weights.size() ? Vector(weights(rows)) : Vector::Ones(seen.size());
   const Vector theta = likelihood.parameters().values();
   double f = 0.0;
   for (int step = 0; step < 50; ++step) {
     double first = 0.0, second = 0.0;
-    for (const Taylor& t :
-         log_densities(likelihood, theta, seen, Vector::Constant(seen.size(), f), beside)) {
-      first += t.first;
-      second += t.second;
+    const std::vector<Taylor> terms =
+        log_densities(likelihood, theta, seen, Vector::Constant(seen.size(), f), beside);
+    for (Index n = 0; n < seen.size(); ++n) {
+      first += often(n) * terms[static_cast<std::size_t>(n)].first;
+      second += often(n) * terms[static_cast<std::size_t>(n)].second;
     }
     // Newton, never further than a unit: a log link is steep.
     const double move =

@@ -14,6 +14,7 @@ Vector perturbed_start(const Parameters& parameters, Index restart, std::uint64_
 
 // The constant f under which the targets are most likely, for a likelihood of one latent function:
 // where a mean function starts, and how far from zero the functions have to reach. Zero for others.
-double typical_latent(const Likelihood& likelihood, ConstVector y, ConstVector aux);
+double typical_latent(const Likelihood& likelihood, ConstVector y, ConstVector aux,
+                      ConstVector weights = Vector());
 
 }  // namespace covary

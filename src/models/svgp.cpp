@@ -81,7 +81,7 @@ void Svgp::begin() {
   if (options_.covariance.block > M)
     throw InputError(
         fmt::format("{} of the covariance for {} inducing inputs", options_.covariance.print(), M));
-  parameters_ = latent_parameters(options_, *rows_, Y_.col(0), aux_);
+  parameters_ = latent_parameters(options_, *rows_, Y_.col(0), aux_, weights_);
   if (options_.Z.size())
     set_features(model_inputs(input_scaling_, pca_, options_.Z));
   else

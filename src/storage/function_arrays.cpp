@@ -92,7 +92,7 @@ JointPosterior get_joint(const Container& c, const json& j, const Mean& mean) {
     throw FileError(
         fmt::format("{} has {} kernels for {} latent functions", c.source, count_of_kernels, L));
   check_finite(c, p.X.allFinite() && p.alpha.allFinite() && p.pi.allFinite() &&
-                      p.pi.minCoeff() >= 0.0 && p.pi.maxCoeff() <= 1.0);
+                      p.pi.minCoeff() >= 0.0 && p.pi.rowwise().sum().minCoeff() > 0.0);
   std::vector<Matrix> K;
   p.kernels.clear();
   for (std::size_t l = 0; l < count_of_kernels; ++l) {

@@ -46,6 +46,36 @@ class Classes(CommandLine):
         cautious = self.json_of("evaluate", self.path("c.cov"), self.test, "--threshold", "0.9")
         self.assertLess(cautious["confusion"][0][1], scores["confusion"][0][1])
 
+    def test_a_weight_of_two_is_a_row_given_twice(self):
+        lines = self.read("classes.csv").splitlines()[1:81]
+        weighted = self.write("w.csv", "a,b,kind,number,w\n" + "".join(f"{line},{i % 3}\n" for i, line in enumerate(lines)))
+        repeated = self.write("r.csv", "a,b,kind,number\n" +
+                              "".join((line + "\n") * (i % 3) for i, line in enumerate(lines)))
+        for model in ("laplace", "ep", "vgp", "svgp"):
+            with self.subTest(model):
+                common = ("--target", "kind", "--inputs", "a,b", "--model", model, "--max-iter", "3", "--restarts", "1",
+                          "--selection", "greedy_variance")
+                a = self.json_of("fit", weighted, "--weights", "w", *common)
+                b = self.json_of("fit", repeated, *common)
+                self.assertAlmostEqual(a["value"], b["value"], 5)
+        self.refused("fit", weighted, "--target", "number", "--inputs", "a,b", "--weights", "w",
+                     says=["--weights is for --model laplace"])
+
+    def test_one_class_against_the_rest(self):
+        for model in ("laplace", "ep", "vgp", "svgp"):
+            with self.subTest(model):
+                fit = self.fit("--model", model, "--likelihood", "one_vs_rest", "--max-iter", "10", target="number")
+                self.assertEqual((fit["likelihood"], fit["classes"]), ("one_vs_rest(3, logit)", ["3", "7", "12"]))
+                self.assertIn("latent.2.kernel.variance", fit["parameters"])
+                self.assertEqual(self.json_of("show", self.path("c.cov"))["value"], fit["value"])
+                rows = self.json_of("predict", self.path("c.cov"), self.test)
+                for row in zip(rows["p_3"], rows["p_7"], rows["p_12"]):
+                    self.assertAlmostEqual(sum(row), 1.0)
+                self.assertGreater(self.json_of("evaluate", self.path("c.cov"), self.test)["accuracy"], 0.85)
+        self.json_of("report", self.path("c.cov"), "--data", self.test, "--out", self.path("r.html"))
+        probit = self.fit("--likelihood", "one_vs_rest(probit)", "--max-iter", "5", target="number")
+        self.assertEqual((probit["model"], probit["likelihood"]), ("laplace", "one_vs_rest(3, probit)"))
+
     def test_principal_components_are_kept_in_the_model(self):
         for model in ("laplace", "svgp"):
             with self.subTest(model):

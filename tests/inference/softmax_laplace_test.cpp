@@ -25,13 +25,14 @@ TEST(SoftmaxFactor, DenseMatrices) {
                         gram("matern32 + 0.3*white", (Vector(3) << 0.7, 1.2, 1).finished(), X),
                         gram("linear + 0.3*white", (Vector(2) << 0.5, 1).finished(), X)};
   Matrix pi = Random(2).normal_matrix(N, C).array().exp();
-  for (Index n = 0; n < N; ++n) pi.row(n) /= pi.row(n).sum();
+  // Rows of weights ½, 1, 1½, ….
+  for (Index n = 0; n < N; ++n) pi.row(n) *= 0.5 * static_cast<double>(n + 1) / pi.row(n).sum();
   Matrix big = Matrix::Zero(C * N, C * N), W = big;
   for (Index c = 0; c < C; ++c) {
     big.block(c * N, c * N, N, N) = K[static_cast<std::size_t>(c)];
     for (Index k = 0; k < C; ++k)
       for (Index n = 0; n < N; ++n)
-        W(c * N + n, k * N + n) = (c == k ? pi(n, c) : 0.0) - pi(n, c) * pi(n, k);
+        W(c * N + n, k * N + n) = (c == k ? pi(n, c) : 0.0) - pi(n, c) * pi(n, k) / pi.row(n).sum();
   }
   const Matrix inverse = cholesky(big).inverse();
   const Cholesky precision = cholesky(Matrix(inverse + W));

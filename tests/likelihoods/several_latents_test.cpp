@@ -21,6 +21,8 @@ const std::vector<Case> cases{{"softmax(2)", {}, {0, 1}},
                               {"softmax(4)", {}, {0, 2}},
                               {"robust_max(2)", {1e-3}, {0, 1}},
                               {"robust_max(4, epsilon=0.02)", {0.05}, {1, 3}},
+                              {"one_vs_rest(2)", {}, {0, 1}},
+                              {"one_vs_rest(4, probit)", {}, {0, 2}},
                               {"heteroscedastic", {0.7}, {0.3, -2.0}}};
 
 class SeveralLatents : public ::testing::TestWithParam<Case> {
@@ -123,7 +125,10 @@ TEST_P(SeveralLatents, ExpectationIsBelowTheLogPredictiveDensityAndMeetsItWithou
     EXPECT_NEAR(l.node().expectation(at(i), m.data(), none.data(), unused.data(), unused.data() + L,
                                      nullptr),
                 density, 1e-10);
-    EXPECT_NEAR(l.node().log_predictive(at(i), m.data(), none.data()), density, 1e-10);
+    // one_vs_rest is no distribution of the label until it is divided by a sum.
+    if (!each_vs_rest(l)) {
+      EXPECT_NEAR(l.node().log_predictive(at(i), m.data(), none.data()), density, 1e-10);
+    }
   }
 }
 
@@ -196,6 +201,37 @@ double product_rule(const Vector& m, const Vector& v, const std::function<double
     return sum;
   };
   return integrate(0);
+}
+
+TEST(OneVsRest, IsAProductOfBernoullis) {
+  for (const char* link : {"logit", "probit"}) {
+    const Likelihood l(std::string("one_vs_rest(3, ") + link + ")"), each = *each_vs_rest(l);
+    EXPECT_EQ(each.print(), std::string("bernoulli(") + link + ")");
+    const Vector m = Eigen::Vector3d(0.4, -1.0, 0.9), v = Eigen::Vector3d(0.5, 1.2, 0.1);
+    Vector unused(6), p(3), of_each(3);
+    double sum = 0.0;
+    for (Index k = 0; k < 3; ++k) {
+      const Datum d{k == 2 ? 1.0 : 0.0, 0.0, nullptr};
+      sum += each.node().expectation(d, &m[k], &v[k], unused.data(), unused.data() + 1, nullptr);
+      double both[2];
+      each.node().probabilities(d, &m[k], &v[k], both);
+      of_each[k] = both[1];
+    }
+    const Datum label{2.0, 0.0, nullptr};
+    EXPECT_NEAR(
+        l.node().expectation(label, m.data(), v.data(), unused.data(), unused.data() + 3, nullptr),
+        sum, 1e-13);
+    l.node().probabilities(label, m.data(), v.data(), p.data());
+    EXPECT_LT((p - of_each / of_each.sum()).cwiseAbs().maxCoeff(), 1e-12);
+  }
+  EXPECT_FALSE(each_vs_rest("softmax(3)"));
+  // No class claims the row, and still one does so the least loudly.
+  const Likelihood l("one_vs_rest(2, probit)");
+  const Vector far = Eigen::Vector2d(-60.0, -59.0), none = Vector::Zero(2);
+  Vector p(2);
+  l.node().probabilities({}, far.data(), none.data(), p.data());
+  EXPECT_NEAR(p.sum(), 1.0, 1e-12);
+  EXPECT_GT(p[1], 0.999);
 }
 
 TEST(Softmax, MatchesTheProductRule) {

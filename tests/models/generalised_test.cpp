@@ -59,8 +59,11 @@ TEST(Generalised, ObjectiveGradient) {
        std::vector<std::pair<const char*, Inference>>{{"student_t", Inference::vi},
                                                       {"negative_binomial", Inference::laplace},
                                                       {"softmax(3)", Inference::laplace},
+                                                      {"one_vs_rest(3)", Inference::laplace},
+                                                      {"one_vs_rest(3, probit)", Inference::ep},
                                                       {"heteroscedastic", Inference::vi},
                                                       {"bernoulli(probit)", Inference::ep}}) {
+    SCOPED_TRACE(likelihood);
     const auto c = latent_case(likelihood, 5);
     GeneralisedOptions o;
     o.likelihood = likelihood;
@@ -68,14 +71,19 @@ TEST(Generalised, ObjectiveGradient) {
     o.mean = "constant";
     o.separate_kernels = std::string(likelihood) == "heteroscedastic";
     o.aux = c.model.aux;
-    Generalised model(c.model.X, c.model.y, o);
-    model.parameters().set_prior(
-        o.separate_kernels ? "latent.1.kernel.variance" : "kernel.variance",
-        Prior::parse("lognormal(0,1)"));
-    const Vector u = model.parameters().flatten();
-    Vector g(u.size());
-    model.objective(u, &g);
-    expect_gradient([&](const Vector& at) { return model.objective(at, nullptr).value(); }, g, u);
+    for (const bool weighted : {false, true}) {
+      SCOPED_TRACE(weighted);
+      if (weighted && method == Inference::ep) continue;
+      if (weighted) o.weights = Vector::LinSpaced(c.model.y.size(), 0.0, 3.1);
+      Generalised model(c.model.X, c.model.y, o);
+      model.parameters().set_prior(
+          o.separate_kernels ? "latent.1.kernel.variance" : "kernel.variance",
+          Prior::parse("lognormal(0,1)"));
+      const Vector u = model.parameters().flatten();
+      Vector g(u.size());
+      model.objective(u, &g);
+      expect_gradient([&](const Vector& at) { return model.objective(at, nullptr).value(); }, g, u);
+    }
   }
 }
 
@@ -162,6 +170,107 @@ TEST(Generalised, LargeCountsStartNearTheirLevel) {
   EXPECT_NEAR(model.parameters().at("mean.weights").value(0), std::log(y.mean()), 0.01);
   const GeneralisedPrediction p = model.fit().predict(X);
   EXPECT_LT(((p.mean - y).array() / y.array()).abs().maxCoeff(), 0.1);
+}
+
+// A weight of two is a row given twice, one of zero a row that is not there.
+TEST(Generalised, WeightsCountRows) {
+  struct Case {
+    const char* likelihood;
+    Inference method;
+  };
+  for (const auto& [likelihood, method] : std::vector<Case>{{"bernoulli", Inference::laplace},
+                                                            {"bernoulli(probit)", Inference::ep},
+                                                            {"student_t", Inference::vi},
+                                                            {"poisson", Inference::laplace},
+                                                            {"softmax(3)", Inference::laplace},
+                                                            {"softmax(3)", Inference::vi},
+                                                            {"one_vs_rest(3)", Inference::laplace},
+                                                            {"heteroscedastic", Inference::vi},
+                                                            {"gaussian", Inference::svgp}}) {
+    SCOPED_TRACE(std::string(likelihood) + " by " + name_of(method));
+    const auto c = latent_case(likelihood, 5, 20);
+    LatentOptions o;
+    o.likelihood = likelihood;
+    o.mean = "constant";
+    o.aux = c.model.aux;
+    o.pca = 1;
+    o.training.max_iterations = 3;
+    LatentOptions repeated = o;
+    o.weights = Vector::Zero(20);
+    std::vector<Index> rows;
+    for (Index n = 0; n < 20; ++n) {
+      o.weights(n) = static_cast<double>((3 * n) % 4);
+      rows.insert(rows.end(), static_cast<std::size_t>(o.weights(n)), n);
+    }
+    if (o.aux.size()) repeated.aux = Vector(o.aux(rows));
+    const RowMatrix X = c.model.X(rows, Eigen::all);
+    const Vector y = c.model.y(rows);
+    const auto fit = [&, method = method](ConstRows inputs, const Vector& targets,
+                                          const LatentOptions& options) {
+      if (method == Inference::svgp) {
+        SvgpOptions sparse{options};
+        sparse.Z = c.model.X.topRows(4);
+        return Svgp(inputs, targets, sparse).fit();
+      }
+      GeneralisedOptions full{options};
+      full.method = method;
+      full.starts = 1;
+      return Generalised(inputs, targets, full).fit();
+    };
+    const GeneralisedFit a = fit(c.model.X, c.model.y, o), b = fit(X, y, repeated);
+    EXPECT_NEAR(a.value, b.value, 1e-7 * std::abs(b.value));
+    EXPECT_LT((a.parameters.values() - b.parameters.values()).cwiseAbs().maxCoeff(), 1e-5);
+    const FunctionMarginals f = a.predict_f(c.model.X), g = b.predict_f(c.model.X);
+    EXPECT_LT((f.mean - g.mean).cwiseAbs().maxCoeff(), 1e-5);
+    EXPECT_LT((f.variance - g.variance).cwiseAbs().maxCoeff(), 1e-5);
+  }
+  GeneralisedOptions o;
+  o.method = Inference::ep;
+  o.weights = Vector::Constant(4, 0.5);
+  const Vector y = (Vector(4) << 0, 1, 0, 1).finished();
+  EXPECT_NE(refusal([&] { Generalised(RowMatrix::Random(4, 1), y, o); }).find("no whole number"),
+            std::string::npos);
+}
+
+// One against the rest: K models of two classes, whose probabilities are divided by their sum.
+TEST(Generalised, OneVsRestIsAModelOfEachClass) {
+  const auto c = latent_case("softmax(3)", 4, 30);
+  for (const Inference method :
+       {Inference::laplace, Inference::ep, Inference::vi, Inference::svgp}) {
+    SCOPED_TRACE(name_of(method));
+    const auto fit = [&](const char* likelihood, const Vector& y) {
+      LatentOptions o;
+      o.kernel = "se";
+      o.likelihood = likelihood;
+      o.mean = "constant";
+      o.separate_kernels = functions_differ(o.likelihood);
+      o.training.max_iterations = 0;
+      if (method == Inference::svgp) {
+        SvgpOptions sparse{o};
+        sparse.Z = c.model.X.topRows(5);
+        return Svgp(c.model.X, y, sparse).fit();
+      }
+      GeneralisedOptions full{o};
+      full.method = method;
+      return Generalised(c.model.X, y, full).fit();
+    };
+    const GeneralisedFit together = fit("one_vs_rest(3, probit)", c.model.y);
+    EXPECT_TRUE(together.parameters.contains("latent.2.kernel.variance"));
+    Matrix each(30, 3);
+    double value = 0.0;
+    for (Index k = 0; k < 3; ++k) {
+      Vector y = c.model.y;
+      for (double& label : y)
+        if (!std::isnan(label)) label = label == static_cast<double>(k) ? 1.0 : 0.0;
+      const GeneralisedFit one = fit("bernoulli(probit)", y);
+      value += one.value;
+      each.col(k) = one.predict(c.model.X).probabilities.col(1);
+    }
+    EXPECT_NEAR(together.value, value, 1e-6);
+    const Matrix p = together.predict(c.model.X).probabilities;
+    EXPECT_LT((p.array() - each.array().colwise() / each.rowwise().sum().array()).abs().maxCoeff(),
+              1e-6);
+  }
 }
 
 // Principal components of the scaled inputs are what another model sees that is given them.

@@ -60,7 +60,8 @@ TEST(GeneralisedFile, RoundTripKeepsTheBits) {
        {saved("bernoulli(logit)", Inference::laplace), saved("student_t", Inference::vi),
         saved("ordinal(4)", Inference::ep), saved("binomial", Inference::laplace),
         saved("softmax(3)", Inference::laplace), saved("robust_max(3)", Inference::vi),
-        saved("softmax(3)", Inference::laplace, 1), saved_inducing()}) {
+        saved("softmax(3)", Inference::laplace, 1), saved("one_vs_rest(3, probit)", Inference::ep),
+        saved_inducing()}) {
     const AnyModel back = load_any_model_bytes(save_model_bytes(m));
     const GeneralisedFit& fit = std::get<SavedGeneralised>(back).fit;
     const GeneralisedPrediction p = m.fit.predict(X), q = fit.predict(X);

@@ -13,9 +13,10 @@ struct Pca {
   Vector variances;       // Q, of the rows along each (divisor N)
   double total_variance;  // of all D columns
 
-  // Q components, or with 0 as many as there are. They cost O(N·D·min(N, D) + min(N, D)³).
+  // Q components, or with 0 as many as there are. They cost O(N·D·min(N, D) + min(N, D)³). Where
+  // weights are given (N), a row counts as often as its own says.
   // InputError for values not finite, and when the rows vary along fewer than Q directions.
-  static Pca fit(ConstRows X, Index Q = 0);
+  static Pca fit(ConstRows X, Index Q = 0, ConstVector weights = Vector());
 
   Index inputs() const { return mean.size(); }
   Index size() const { return variances.size(); }

@@ -21,7 +21,7 @@ struct JointPosterior {
   MultiLatentParameters parameters;
   RowMatrix X;           // the observed rows
   Matrix alpha;          // N×C
-  Matrix pi;             // N×C, the probabilities that make W
+  Matrix pi;             // N×C, the probabilities that make W, times the rows' weights
   SoftmaxFactor factor;  // of K and W
 
   // In blocks: memory does not grow with the rows beyond the result.

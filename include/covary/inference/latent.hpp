@@ -15,6 +15,9 @@ struct LatentModel {
   RowMatrix X;      // N×D
   Vector y;         // N, NaN where missing: such rows are left out
   Vector aux = {};  // N (exposure, trials or noise), or empty for the likelihood's default
+  // N, what log p of each row is multiplied by: 2 is a row given twice, 0 one that is not there.
+  // Empty: ones. Not for EP.
+  Vector weights = {};
 };
 
 // Values of the parameters, or the derivatives by them.

@@ -14,8 +14,8 @@ struct MultiLatentModel {
   Likelihood likelihood = "softmax(2)";
   Mean mean;  // of every f_l, each with weights of its own
   RowMatrix X;
-  Vector y;         // NaN where missing: such rows are left out
-  Vector aux = {};  // as in LatentModel
+  Vector y;                       // NaN where missing: such rows are left out
+  Vector aux = {}, weights = {};  // as in LatentModel
 };
 
 // Values of the parameters, or the derivatives by them.

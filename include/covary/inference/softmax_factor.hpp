@@ -7,15 +7,16 @@
 namespace covary {
 
 // R = W(I + KW)⁻¹ for the curvature of softmax, so that (K⁻¹ + W)⁻¹ = K − K·R·K: K has a block K_c
-// for each class and W = D − ΠΠᵀ couples the classes of a row, D and Π made of the probabilities π.
-// With E_c = (K_c + D_c⁻¹)⁻¹
+// for each class and W = D − ΠΠᵀ/w couples the classes of a row, D and Π made of the probabilities
+// π times the weight w of the row, which is their sum. With E_c = (K_c + D_c⁻¹)⁻¹
 //
-//   R_ck = δ_ck·E_c − E_c(Σ_j E_j)⁻¹E_k,   log|I + KW| = Σ_c log|I + K_cD_c| + log|Σ_c E_c|
+//   R_ck = δ_ck·E_c − E_c(Σ_j E_j)⁻¹E_k
+//   log|I + KW| = Σ_c log|I + K_cD_c| + log|Σ_c E_c| − Σ_n log w_n
 //
 // (Rasmussen & Williams, 3.5): factors of N×N matrices, never of CN×CN ones.
 class SoftmaxFactor {
  public:
-  // The Gram matrix of each class, and π, N×C.
+  // The Gram matrix of each class, and w·π, N×C.
   void compute(const std::vector<const Matrix*>& K, const Matrix& pi);
 
   double log_determinant() const { return log_determinant_; }  // log|I + KW|

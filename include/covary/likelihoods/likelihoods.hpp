@@ -30,6 +30,11 @@ Likelihood softmax_likelihood(Index classes);
 // long as the differences have standard deviations below 10, else by a lattice of 4093 points to
 // some 1e-3.
 Matrix softmax_probabilities(ConstMatrix mean, ConstMatrix covariance);
+// Each class against the others by a function of its own: a product of `bernoulli`, and class
+// probabilities that are those of the K models over their sum.
+Likelihood one_vs_rest_likelihood(Index classes, Link link = Link::logit);
+// The likelihood of [y = k] given f_k alone, where this is one_vs_rest; else nothing.
+std::optional<Likelihood> each_vs_rest(const Likelihood& likelihood);
 // P(y = argmax f) = 1 − ε, the rest shared by the others
 Likelihood robust_max_likelihood(Index classes, Given epsilon = {});
 

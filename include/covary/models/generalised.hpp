@@ -83,6 +83,11 @@ class Generalised {
   Approximation approximate(ConstVector values, Vector* values_bar, Jitter& jitter,
                             bool guard) const;
   Approximation approximate_one(const Values& at, Values* bar, Jitter& jitter, bool guard) const;
+  Approximation approximate_each(const Likelihood& each, const MultiLatentParameters& at,
+                                 MultiLatentParameters* bar) const;
+  // Without inducing inputs.
+  LatentApproximation by_method(const LatentModel& model, const LatentParameters& at,
+                                LatentParameters* bar) const;
   std::optional<double> objective(const Vector& u, Vector* gradient, Jitter& jitter) const;
   RowMatrix choose_Z(Index M);
   Minimum minimise(const LbfgsOptions& training, Index starts, RestartsState state, Jitter& jitter,

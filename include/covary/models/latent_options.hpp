@@ -32,4 +32,8 @@ struct LatentOptions {
   void check(Inference method) const;
 };
 
+// Whether the latent functions have nothing in common, so that each wants a kernel of its own:
+// unless they are the classes of one model.
+bool functions_differ(const Likelihood& likelihood);
+
 }  // namespace covary
