@@ -124,6 +124,18 @@ class Classes(CommandLine):
         self.assertEqual(fit["likelihood"], "softmax(3)")
         self.assertGreater(self.json_of("evaluate", self.path("c.cov"), self.test)["accuracy"], 0.8)
 
+    def test_empty_labels_are_missing(self):
+        with open(self.train) as file:
+            lines = file.read().splitlines()
+        for i in range(1, 61, 3):
+            a, b, _, number = lines[i].split(",")
+            lines[i] = ",".join((a, b, "", number))
+        gappy = self.write("gappy.csv", "\n".join(lines) + "\n")
+        for model in ("laplace", "svgp"):
+            fit = self.json_of("fit", gappy, "--target", "kind", "--inputs", "a,b", "--model", model, "--max-iter", "3",
+                               "--out", self.path("g.cov"))
+            self.assertEqual((fit["classes"], fit["n"]), (["no", "yes"], 140))
+
     def test_compare_has_what_is_to_be_beaten(self):
         out = self.json_of("compare", self.train, "--target", "kind", "--inputs", "a,b", "--kernel", "se", "--folds", "3")
         models = [m["model"] for m in out["models"]]
