@@ -5,7 +5,6 @@
 #include "covary/data/classification_metrics.hpp"
 #include "covary/data/metrics.hpp"
 #include "covary/error.hpp"
-#include "covary/models/svgp.hpp"
 #include "covary/parameters/suggest.hpp"
 
 namespace covary::cli {
@@ -62,10 +61,11 @@ bool is_generalised_model(const std::string& model) {
          model.starts_with("ep(");
 }
 
-GeneralisedMethod method_of(const std::string& model, const Likelihood& likelihood, Index rows) {
+GeneralisedMethod method_of(const std::string& model, const TrainingData& d) {
+  const Likelihood& likelihood = *d.likelihood;
   if (model == "auto") {
     const Index most = likelihood.latents() == 1 ? most_rows : most_rows / 2;
-    if (rows <= most && likelihood.supports(Inference::laplace))
+    if (!d.file && d.count() <= most && likelihood.supports(Inference::laplace))
       return {"laplace", Inference::laplace};
     return {"svgp", Inference::svgp};
   }
@@ -97,20 +97,19 @@ GeneralisedMethod method_of(const std::string& model, const Likelihood& likeliho
 GeneralisedFit fit_generalised(const TrainingArguments& t, const SparseArguments& a,
                                const TrainingData& d, const std::string& kernel,
                                const TrainingHooks& hooks) {
-  const GeneralisedMethod method = method_of(a.model, *d.likelihood, d.X.rows());
+  const GeneralisedMethod method = method_of(a.model, d);
   GeneralisedOptions options = options_of(t, d, kernel, method);
   options.training.stop = hooks.stop;
-  const Vector y = d.Y.col(0), aux = d.likelihood->aux() == Aux::noise ? d.noise : d.aux;
+  const Vector y = d.file ? Vector() : Vector(d.Y.col(0)),
+               aux = d.likelihood->aux() == Aux::noise ? d.noise : d.aux;
   if (method.method == Inference::svgp) {
     SvgpOptions svgp = svgp_options(options, t, a, d);
     svgp.aux = aux;
     svgp.tell = hooks.tell;
-    if (hooks.after_iteration)
-      svgp.after_iteration = [&](const SvgpState& s) {
-        if (s.restarts.run) hooks.after_iteration({s.restarts, s.jitter});
-      };
-    Svgp model(d.X, y, svgp);
+    svgp.after_iteration = hooks.after_svgp;
+    Svgp model = d.file ? Svgp(d.file, svgp) : Svgp(d.X, y, svgp);
     if (hooks.settings) hooks.settings(model.parameters());
+    if (hooks.begin_svgp) hooks.begin_svgp(model);
     return model.fit();
   }
   if (d.weights.size())
@@ -118,6 +117,7 @@ GeneralisedFit fit_generalised(const TrainingArguments& t, const SparseArguments
   options.after_iteration = hooks.after_iteration;
   Generalised model(d.X, y, options, aux);
   if (hooks.settings) hooks.settings(model.parameters());
+  if (hooks.begin) hooks.begin(model);
   return model.fit();
 }
 
@@ -152,8 +152,8 @@ FoldScores cross_validate_generalised(const TrainingArguments& t, const SparseAr
                                       const TrainingData& d, const std::string& kernel,
                                       const std::vector<Split>& folds) {
   FoldScores out;
-  const TrainingHooks hooks{[&](Parameters& p) { apply_settings(t, p); }, nullptr, nullptr,
-                            nullptr};
+  TrainingHooks hooks;
+  hooks.settings = [&](Parameters& p) { apply_settings(t, p); };
   Index right = 0;
   for (const Split& fold : folds) {
     const TrainingData train = d.rows(fold.train), test = d.rows(fold.test);

@@ -1,16 +1,12 @@
-// How an SVGP is trained: all rows at once by L-BFGS with q at its optimum, or minibatches by
-// natural gradients for q and Adam for the rest.
+// How an SVGP is trained: all rows at once by L-BFGS with q at its optimum, or by minibatches
+// (svgp_batches.cpp); and what comes of it.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 
 #include "covary/error.hpp"
-#include "covary/linalg/blas.hpp"
 #include "covary/models/svgp.hpp"
-#include "covary/random/random.hpp"
-#include "models/restored.hpp"
 
 namespace covary {
 namespace {
@@ -20,109 +16,56 @@ double seconds_since(Clock::time_point began) {
   return std::chrono::duration<double>(Clock::now() - began).count();
 }
 
-// A step takes a dozen M×M matrices from the allocator. That of glibc returns such blocks to the
-// system at once, until it has seen a larger one freed; the page faults were a fifth of a step.
-void keep_freed_memory() {
-  Vector large(Index{3} << 20);
-  large(0) = 1.0;
-  volatile double used = large(0);
-  static_cast<void>(used);
-}
-
-// A run of rows of another source.
-class RowWindow : public RowSource {
- public:
-  RowWindow(const RowSource& all, Index first, Index n) : all_(all), first_(first), n_(n) {}
-  Index rows() const override { return n_; }
-  Index dims() const override { return all_.dims(); }
-  Index outputs() const override { return all_.outputs(); }
-  DataBlock read(Index first, Index n, ReadBuffer& buffer) const override {
-    return all_.read(first_ + first, n, buffer);
-  }
-
- private:
-  const RowSource& all_;
-  Index first_, n_;
-};
-
-// The minibatches of the steps 0, 1, …: every pass visits every row once, in an order of its own;
-// the last batch of a pass may be smaller. Of rows in a file, batches are runs in any order.
-class Batches {
- public:
-  Batches(const RowSource& rows, bool in_memory, Index size, std::uint64_t seed)
-      : rows_(rows),
-        in_memory_(in_memory),
-        size_(size),
-        per_pass_((rows.rows() + size - 1) / size),
-        seed_(seed) {
-    if (!in_memory_) return;
-    X_.resize(size, rows.dims());
-    y_.resize(size, 1);
-    aux_.resize(size);
-    weights_.resize(size);
-  }
-  Index per_pass() const { return per_pass_; }
-
-  template <class Use>
-  auto with(Index step, const Use& use) {
-    const Index pass = step / per_pass_, place = step % per_pass_;
-    if (pass != pass_) {
-      Random random(seed_, 0xba7c4 + static_cast<std::uint64_t>(pass));
-      order_ = random.permutation(in_memory_ ? rows_.rows() : per_pass_);
-      pass_ = pass;
-    }
-    if (!in_memory_) {
-      const Index first = order_[static_cast<std::size_t>(place)] * size_;
-      return use(RowWindow(rows_, first, std::min(size_, rows_.rows() - first)));
-    }
-    const Index n = std::min(size_, rows_.rows() - place * size_);
-    ReadBuffer none;
-    const DataBlock all = rows_.read(0, rows_.rows(), none);
-    for (Index i = 0; i < n; ++i) {
-      const Index row = order_[static_cast<std::size_t>(place * size_ + i)];
-      std::copy_n(all.x.row(row), all.x.dims, X_.row(i).data());
-      y_(i, 0) = all.y[row];
-      if (all.noise) aux_(i) = all.noise[row];
-      if (all.weights) weights_(i) = all.weights[row];
-    }
-    return use(MemoryRows(X_.topRows(n), y_.topRows(n), aux_.head(all.noise ? n : 0),
-                          weights_.head(all.weights ? n : 0)));
-  }
-
- private:
-  const RowSource& rows_;
-  bool in_memory_;
-  Index size_, per_pass_;
-  std::uint64_t seed_;
-  Index pass_ = -1;
-  std::vector<Index> order_;
-  RowMatrix X_, y_;
-  Vector aux_, weights_;
-};
-
 }  // namespace
 
-Minimum Svgp::train_rows(const LbfgsOptions& training, NaturalGaussian& q, Jitter& jitter,
-                         bool tell) {
+// Where training begins, or where it is taken up again.
+SvgpState Svgp::first_state() {
+  SvgpState state;
+  state.q = prior();
+  state.jitter = Jitter{options_.jitter};
+  if (!resume_) return state;
+  const Matrix& m = resume_->q.q().m;
+  const bool batches = batch_ != rows_->rows();
+  const Index entries = batches                 ? resume_->adam ? resume_->adam->u.size() : -1
+                        : resume_->restarts.run ? resume_->restarts.run->u.size()
+                                                : -1;
+  if (m.rows() != inducing() || m.cols() != latents() || entries != parameters_.free_size() ||
+      resume_->q.form() != options_.covariance)
+    throw InputError(fmt::format(
+        "the state to be resumed has {} parameters, {} inducing variables and {} functions; the "
+        "model, trained by {}, has {}, {} and {}",
+        entries, m.rows(), m.cols(), batches ? "minibatches" : "L-BFGS", parameters_.free_size(),
+        inducing(), latents()));
+  state = std::move(*resume_);
+  resume_.reset();
+  return state;
+}
+
+Minimum Svgp::train_rows(const LbfgsOptions& training, SvgpState& state, bool tell) {
   LbfgsOptions options = training;
+  Jitter& jitter = state.jitter;
   if (!options.objective_changed)
     options.objective_changed = [&jitter] { return std::exchange(jitter.raised, false); };
-  const Objective f = [&](const Vector& u, Vector* g) { return objective(u, g, jitter, q); };
+  const Objective f = [&](const Vector& u, Vector* g) { return objective(u, g, jitter, state.q); };
+  RestartsState from = std::exchange(state.restarts, {});
   std::function<void(const RestartsState&)> after;
   if (options_.after_iteration && tell)
-    after = [&](const RestartsState& s) { options_.after_iteration({s, {}, q.q(), jitter}); };
+    after = [&](const RestartsState& s) {
+      state.restarts = s;
+      options_.after_iteration(state);
+    };
   Minimum best = minimise_with_restarts(
-      f, parameters_.flatten(), 1, [&](Index) { return parameters_.flatten(); }, options, {},
-      after);
+      f, parameters_.flatten(), 1, [&](Index) { return parameters_.flatten(); }, options,
+      std::move(from), after);
   parameters_.set_values(parameters_.constrain(best.state.u));
   return best;
 }
 
 // With Z held, then Z chosen again at the parameters found if that does not lower the bound, then
 // all together.
-Summary Svgp::train_full(NaturalGaussian& q, Jitter& jitter) {
+Summary Svgp::train_full(SvgpState& state) {
   const std::string Z = path_of(0, "features.Z");
-  if (options_.Z.size() == 0 && parameters_.at(Z).trainable) {
+  if (options_.Z.size() == 0 && parameters_.at(Z).trainable && !state.restarts.run) {
     const Parameters given = parameters_;
     std::vector<std::string> held;
     for (const Parameter& p : given.all())
@@ -130,7 +73,7 @@ Summary Svgp::train_full(NaturalGaussian& q, Jitter& jitter) {
     for (const auto& path : held) parameters_.fix(path);
     LbfgsOptions first = options_.training;
     first.max_iterations = std::min<Index>(first.max_iterations, 15);
-    if (parameters_.free_size() > 0) train_rows(first, q, jitter, false);
+    if (parameters_.free_size() > 0) train_rows(first, state, false);
     for (const auto& path : held) parameters_.unfix(path);
     if (options_.selection == Selection::greedy_variance && !options_.separate_kernels) {
       const auto features = features_;
@@ -142,170 +85,38 @@ Summary Svgp::train_full(NaturalGaussian& q, Jitter& jitter) {
         features_ = features;
         parameters_ = found;
       } else {
-        q = prior();
+        state.q = prior();
       }
     }
-    jitter = Jitter{options_.jitter};
+    state.jitter = Jitter{options_.jitter};
   }
-  Minimum best = train_rows(options_.training, q, jitter, true);
+  Minimum best = train_rows(options_.training, state, true);
   best.summary.negate_values();
   return best.summary;
 }
 
-// One natural-gradient step of q; returns how often it was shortened. A move that is large for q
-// and for the noise of batches is tried on its own batch first: a log link from the prior to counts
-// of hundreds would leap by exp of the error.
-Index Svgp::step_q(const RowSource& rows, double value, const Vector& u,
-                   const UncollapsedGradient& of_q, double gamma, NaturalGaussian& q,
-                   Jitter& jitter) const {
-  const double share = static_cast<double>(rows_->rows()) / static_cast<double>(rows.rows());
-  const double usual =
-      std::sqrt(share * static_cast<double>(q.size() * latents()));  // of the noise, for γ = 1
-  double move = 0.0;
-  for (Index l = 0; l < latents(); ++l) {
-    Matrix e = of_q.g.col(l) - q.q().m.col(l);
-    multiply_lower(q.q().Ls[static_cast<std::size_t>(l)], e, Op::transpose);
-    move += e.squaredNorm();
-  }
-  move = gamma * std::sqrt(move);
-  if (q_options().conjugate || move <= std::max(2.0, 2.0 * gamma * usual)) {
-    const Index own = q.step(of_q.g, of_q.H, gamma);
-    return own < 0 ? 1 : own;
-  }
-  const NaturalGaussian before = q;
-  UncollapsedGradient unused;
-  for (Index shortened = 0; shortened < 30; ++shortened, gamma *= 0.5) {
-    if (q.step(of_q.g, of_q.H, gamma) >= 0) {
-      const double there = batch_objective(u, rows, q, jitter, nullptr, unused);
-      if (there <= value) return shortened;
-    }
-    q = before;
-  }
-  return 30;
-}
-
-Summary Svgp::train_batches(NaturalGaussian& q, Jitter& jitter) {
-  const auto began = Clock::now();
-  Batches batches(*rows_, in_memory_, batch_, options_.seed);
-  const Index steps = options_.steps    ? options_.steps
-                      : options_.epochs ? options_.epochs * batches.per_pass()
-                                        : std::clamp<Index>(20 * batches.per_pass(), 2000, 20000);
-  AdamOptions options;
-  options.learning_rate = options_.learning_rate;
-  if (options.learning_rate.every == 0) options.learning_rate.every = steps;
-  say(fmt::format("{} steps of minibatches of {} rows: {:.1f} passes over {} rows", steps, batch_,
-                  static_cast<double>(steps) / static_cast<double>(batches.per_pass()),
-                  rows_->rows()));
-  Adam adam(parameters_.flatten(), options);
-  keep_freed_memory();
-  NaturalGaussian best_q = q;
-  UncollapsedGradient of_q;
-  Vector gradient = Vector::Zero(parameters_.free_size());
-  Summary summary;
-  summary.reason = fmt::format("made {} steps of minibatches", steps);
-  Index halvings = 0;
-  const Index mark = std::max<Index>(1, steps / 100);
-  // At first q alone: the gradients of the rest at a q far from its place are huge, and Adam would
-  // remember them for a thousand steps.
-  const Index hold = std::min(2 * options_.natural_ramp, steps / 5);
-  const auto stopped = [&] {
-    if (options_.training.stop && options_.training.stop())
-      summary.reason = "stopped by the caller";
-    else if (seconds_since(began) >= options_.training.max_seconds)
-      summary.reason =
-          fmt::format("the limit of {} seconds was reached", options_.training.max_seconds);
-    else
-      return false;
-    return true;
-  };
-  bool whole = true;
-  for (Index step = 0; step < steps; ++step) {
-    if (stopped()) {
-      whole = false;
-      break;
-    }
-    const double ramp = step < options_.natural_ramp
-                            ? std::pow(0.01, 1.0 - static_cast<double>(step) /
-                                                       static_cast<double>(options_.natural_ramp))
-                            : 1.0;
-    std::optional<double> value;
-    const bool held = step < hold;
-    try {
-      value = batches.with(step, [&](const RowSource& rows) {
-        return batch_objective(adam.state().u, rows, q, jitter, held ? nullptr : &gradient, of_q);
-      });
-      if (std::isfinite(*value))
-        halvings += batches.with(step, [&](const RowSource& rows) {
-          return step_q(rows, *value, adam.state().u, of_q, ramp * options_.natural_step, q,
-                        jitter);
-        });
-    } catch (const NumericalError& e) {
-      say(fmt::format("step {} failed: {}", step, e.what()));
-    }
-    ++summary.iterations;
-    if (step == 0) summary.initial_value = -value.value_or(0.0);
-    if (held) {
-      if (options_.after_iteration) options_.after_iteration({{}, adam.state(), q.q(), jitter});
-      continue;
-    }
-    const Adam::Outcome outcome = adam.step(value, gradient);
-    if (outcome == Adam::Outcome::best) best_q = q;
-    if (outcome == Adam::Outcome::rolled_back || outcome == Adam::Outcome::given_up) q = best_q;
-    if ((step - hold) % mark == 0 || step == steps - 1)
-      summary.trace.push_back({step, -adam.state().mean,
-                               gradient.size() ? gradient.cwiseAbs().maxCoeff() : 0.0,
-                               seconds_since(began)});
-    if (options_.after_iteration) options_.after_iteration({{}, adam.state(), q.q(), jitter});
-    if (outcome == Adam::Outcome::given_up) {
-      summary.reason = fmt::format("diverged again after {} rollbacks", options.most_rollbacks);
-      whole = false;
-      break;
-    }
-  }
-  const AdamState& s = adam.state();
-  parameters_.set_values(parameters_.constrain(s.u));
-  summary.evaluations = summary.iterations;
-  summary.rejected_evaluations = s.failures;
-  summary.gradient_norm = summary.trace.empty() ? 0.0 : summary.trace.back().gradient_norm;
-  if (const std::string w = adam.warning(); !w.empty()) summary.warnings.push_back(w);
-  if (halvings > 0)
-    say(fmt::format("natural-gradient steps were halved {} times to keep q in bounds", halvings));
-  // Over the last quarter the mean rose by next to nothing: of the whole rise, or of its own noise.
-  const auto& trace = summary.trace;
-  if (whole && trace.size() >= 8) {
-    const double rise = trace.back().value - trace[trace.size() * 3 / 4].value;
-    const double noise = std::sqrt(s.variance / static_cast<double>(options.window));
-    summary.converged =
-        rise <= std::max(0.01 * (trace.back().value - trace.front().value), 2.0 * noise);
-    if (!summary.converged)
-      summary.reason += fmt::format("; the bound still rose by {:.3g} in the last quarter", rise);
-  }
-  return summary;
-}
-
 GeneralisedFit Svgp::fit() {
   const auto began = Clock::now();
-  Jitter jitter{options_.jitter};
-  NaturalGaussian q = prior();
   Summary summary;
   const bool train = options_.training.max_iterations > 0 && parameters_.free_size() > 0;
   const bool full = batch_ == rows_->rows();
+  SvgpState state = first_state();
+  const double before = state.seconds + state.restarts.seconds +
+                        (state.restarts.run ? state.restarts.run->seconds : 0.0);
   QOptions last = q_options();
   if (!train) {
     summary.reason = "evaluated at the given parameters";
     summary.evaluations = 1;
   } else if (full) {
-    summary = train_full(q, jitter);
+    summary = train_full(state);
   } else {
-    summary = train_batches(q, jitter);
+    summary = train_batches(state);
     last.max_iterations = std::max<Index>(1, options_.final_sweeps);
     last.conjugate = last.conjugate && options_.final_sweeps > 0;
   }
 
-  const Vector values = parameters_.values();
-  QOptimum best;
   if (train && !full && options_.final_sweeps == 0) last.tolerance = 1e300;  // q stays as it is
-  best = maximise(values, q, jitter, nullptr, last);
+  QOptimum best = maximise(parameters_.values(), state.q, state.jitter, nullptr, last);
   if (!best.converged && (full || !train))
     summary.warnings.push_back(fmt::format(
         "q did not settle in {} steps (it still moves by {:.2g}); the bound holds all the same",
@@ -315,44 +126,73 @@ GeneralisedFit Svgp::fit() {
   for (auto& s : summary.starts)
     if (s.value) *s.value -= log_jacobian_;
   summary.initial_value -= log_jacobian_;
-  summary.objective = "elbo";
   summary.value = best.at.value - log_jacobian_;
   summary.jitter = best.at.jitter;
-  summary.route = full ? fmt::format("all {} rows, q at its optimum ({})", rows_->rows(),
-                                     options_.covariance.print())
-                       : fmt::format("minibatches of {} of {} rows, natural gradients for q ({})",
-                                     batch_, rows_->rows(), options_.covariance.print());
-  summary.warnings.insert(summary.warnings.begin(), warnings_.begin(), warnings_.end());
+  summary.seconds = before + seconds_since(began);
+  GeneralisedFit out =
+      described(parameters_, state.q.q(), std::move(best.at.Luu), std::move(summary));
+  out.diagnostics.insert(out.diagnostics.end(), {{"fit", best.at.fit - log_jacobian_},
+                                                 {"kl", best.at.kl},
+                                                 {"q_steps", static_cast<double>(best.iterations)},
+                                                 {"q_distance", best.distance}});
+  return out;
+}
 
-  Unpacked at = unpack(values);
+GeneralisedFit Svgp::at(const SvgpState& state) const {
+  if (!state.adam && !state.restarts.run)
+    throw InputError("a model is looked at after a step of its training; there was none yet");
+  Parameters parameters = parameters_;
+  parameters.set_values(parameters.constrain(state.adam ? state.adam->u : state.restarts.run->u));
+  const Unpacked values = unpack(parameters.values());
+  const Sweep sweep(*rows_, 128);
+  Jitter jitter = state.jitter;
+  std::vector<Matrix> Luu;
+  for (Cholesky& c : factor_parts(problem(sweep, values.likelihood, false), values.values, jitter))
+    Luu.push_back(std::move(c.L));
+  Summary summary;
+  summary.reason = "training is under way";
+  summary.value = -(state.adam ? state.adam->mean : state.restarts.run->value) - log_jacobian_;
+  summary.iterations = state.adam ? state.step : state.restarts.run->iterations;
+  summary.jitter = jitter.added;
+  summary.seconds = state.seconds;
+  return described(parameters, state.q.q(), std::move(Luu), std::move(summary));
+}
+
+GeneralisedFit Svgp::described(const Parameters& parameters, const WhitenedGaussian& q,
+                               std::vector<Matrix> Luu, Summary summary) const {
+  summary.objective = "elbo";
+  summary.route = batch_ == rows_->rows()
+                      ? fmt::format("all {} rows, q at its optimum ({})", rows_->rows(),
+                                    options_.covariance.print())
+                      : fmt::format("minibatches of {} of {} rows, natural gradients for q ({})",
+                                    batch_, rows_->rows(), options_.covariance.print());
+  summary.warnings.insert(summary.warnings.begin(), warnings_.begin(), warnings_.end());
+  const Vector values = parameters.values();
+  const Unpacked at = unpack(values);
   InducingPosteriorParts parts;
   for (std::size_t i = 0; i < features_.size(); ++i)
     parts.parts.push_back({options_.kernel, at.values.theta[i], features_[i], at.values.z[i],
-                           std::move(best.at.Luu[i]), best.at.jitter});
+                           std::move(Luu[i]), summary.jitter});
   parts.mean = options_.mean;
   parts.mean_weights = at.values.mean_weights;
-  parts.q = q.q();
-  summary.seconds = seconds_since(began);
+  parts.q = q;
+  const double value = summary.value;
   GeneralisedFit out{"svgp",
                      InducingPosterior(std::move(parts)),
                      options_.likelihood,
                      at.likelihood,
                      input_scaling_,
                      output_scaling_,
-                     parameters_,
-                     summary,
-                     summary.value,
-                     parameters_.log_prior(values),
+                     parameters,
+                     std::move(summary),
+                     value,
+                     parameters.log_prior(values),
                      options_.classes,
                      {},
                      {},
                      rows_->rows()};
   out.diagnostics = {{"inducing", static_cast<double>(inducing())},
-                     {"batch", static_cast<double>(batch_)},
-                     {"fit", best.at.fit - log_jacobian_},
-                     {"kl", best.at.kl},
-                     {"q_steps", static_cast<double>(best.iterations)},
-                     {"q_distance", best.distance}};
+                     {"batch", static_cast<double>(batch_)}};
   return out;
 }
 
