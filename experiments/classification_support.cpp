@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 
 #include "covary/data/classification_metrics.hpp"
 #include "covary/models/svgp.hpp"
+#include "covary/random/random.hpp"
 #include "sparse_support.hpp"
 #include "support.hpp"
 
@@ -76,6 +78,15 @@ Classifier train_sparse(ConstRows Z, const Classes& data, const ClassifierSetup&
 
 Classifier train_sparse(Index M, const Classes& data, const ClassifierSetup& setup) {
   return train_sparse(random_rows(data.X, M, setup.seed, 11), data, setup);
+}
+
+double median_distance(const RowMatrix& X, std::uint64_t seed) {
+  Random random(seed, 41);
+  std::vector<double> distances(1001);
+  for (double& d : distances)
+    d = (X.row(random.integer(X.rows())) - X.row(random.integer(X.rows()))).norm();
+  std::nth_element(distances.begin(), distances.begin() + 500, distances.end());
+  return distances[500];
 }
 
 double correct_rate(const Classes& test, ConstVector probability) {

@@ -42,6 +42,8 @@ Classifier train_latent(Inference method, const Classes& data, const ClassifierS
 Classifier train_sparse(ConstRows Z, const Classes& data, const ClassifierSetup& setup);
 Classifier train_sparse(Index M, const Classes& data, const ClassifierSetup& setup);
 
+// Of pairs of rows: where a lengthscale may start.
+double median_distance(const RowMatrix& X, std::uint64_t seed);
 double correct_rate(const Classes& test, ConstVector probability);
 // By how much the error exceeds that of the Bayes rule, on average over all labels that the rows
 // may have: a measure with far less noise than the labels drawn.

@@ -16,8 +16,13 @@ void Result::claim(std::string quantity, bool holds_here, std::string measured) 
       {std::move(quantity), "", std::move(measured), holds_here ? "holds" : "DOES NOT HOLD"});
 }
 
-Result Run::operator()(const Settings& settings) const {
+Result Run::operator()(const LongSettings& settings) const {
   if (of_all_) return of_all_(settings);
+  if (settings.minutes > 0.0 || settings.inducing != 0 || !settings.checkpoint.empty())
+    throw InputError(
+        "this experiment is no single long training; leave out --minutes, --inducing and "
+        "--checkpoint");
+  if (of_most_) return of_most_(settings);
   if (settings.repeats != 0 || settings.rows != 0)
     throw InputError(
         "this experiment has its own number of repetitions and rows; leave out --repeats and "
@@ -103,6 +108,11 @@ const std::vector<Experiment>& all() {
        "digits with loops and without: Table 3.2 (004 3.2)",
        gpc_usps_loops,
        {"usps"},
+       true},
+      {"mnist-se",
+       "ten digits by one SVGP with M = 750, error against time (000 E5.8, Table 5.1)",
+       mnist_se,
+       {"mnist"},
        true},
       {"oil-flow",
        "Bayesian GP-LVM finds two or three dimensions of twelve (002 2.3, Figs 3.4, 3.5)",

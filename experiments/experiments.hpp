@@ -45,17 +45,27 @@ struct Settings {
   Index rows = 0;     // of the data set, for a quick run
 };
 
-// An experiment's function: of the seed alone, or of all settings.
+// Of one long training besides.
+struct LongSettings : Settings {
+  double minutes = 0.0;  // of wall-clock
+  Index inducing = 0;
+  std::string checkpoint = {};  // keeps the state of training
+  bool resume = false;
+};
+
+// An experiment's function: of the seed alone, of most settings, or of all.
 class Run {
  public:
-  Run(Result (*of_seed)(std::uint64_t)) : of_seed_(of_seed) {}  // NOLINT: a kind of it
-  Run(Result (*of_all)(const Settings&)) : of_all_(of_all) {}   // NOLINT
-  // InputError where repeats or rows are given to one that has none.
-  Result operator()(const Settings& settings) const;
+  Run(Result (*of_seed)(std::uint64_t)) : of_seed_(of_seed) {}     // NOLINT: a kind of it
+  Run(Result (*of_most)(const Settings&)) : of_most_(of_most) {}   // NOLINT
+  Run(Result (*of_all)(const LongSettings&)) : of_all_(of_all) {}  // NOLINT
+  // InputError where settings are given to one that has none.
+  Result operator()(const LongSettings& settings) const;
 
  private:
   Result (*of_seed_)(std::uint64_t) = nullptr;
-  Result (*of_all_)(const Settings&) = nullptr;
+  Result (*of_most_)(const Settings&) = nullptr;
+  Result (*of_all_)(const LongSettings&) = nullptr;
 };
 
 struct Experiment {
@@ -92,5 +102,6 @@ Result banana(const Settings& settings);
 Result gpc_usps_loops(const Settings& settings);
 Result oil_flow(const Settings& settings);
 Result mrd_toy(const Settings& settings);
+Result mnist_se(const LongSettings& settings);
 
 }  // namespace covary::experiments

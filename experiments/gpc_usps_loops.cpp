@@ -48,15 +48,6 @@ Classes rows_of(const Classes& data, const std::vector<Index>& rows) {
   return {take_rows(data.X, rows), data.y(rows)};
 }
 
-double median_distance(const RowMatrix& X, std::uint64_t seed) {
-  Random random(seed, 41);
-  std::vector<double> distances(1001);
-  for (double& d : distances)
-    d = (X.row(random.integer(X.rows())) - X.row(random.integer(X.rows()))).norm();
-  std::nth_element(distances.begin(), distances.begin() + 500, distances.end());
-  return distances[500];
-}
-
 // Of every second pixel, so that the picture stays small.
 Matrix correlations(const RowMatrix& X) {
   Matrix some = X(Eigen::all, Eigen::seq(0, pixels - 1, 2));

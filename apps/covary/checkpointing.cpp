@@ -2,19 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
-
-#include "covary/error.hpp"
 #include "covary/statistics/sweep.hpp"
-#include "covary/storage/checkpoint.hpp"
 #include "covary/storage/sha256.hpp"
 
 namespace covary::cli {
 namespace {
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 void add(Sha256& digest, const char* name, const double* values, Index size) {
   digest.update(fmt::format("\n{} {}:", name, size));
@@ -39,6 +31,11 @@ std::string problem_digest(const TrainingData& d, const RegressionOptions& optio
   add(digest, "X", d.X.data(), d.X.size());
   add(digest, "Y", d.Y.data(), d.Y.size());
   add(digest, "noise", d.noise.data(), d.noise.size());
+  if (d.likelihood) {
+    digest.update("\n" + d.likelihood->print());
+    add(digest, "aux", d.aux.data(), d.aux.size());
+    add(digest, "weights", d.weights.data(), d.weights.size());
+  }
   for (const Parameter& p : parameters.all()) {
     digest.update(fmt::format("\n{} {} {} {} {} {} {} {}", p.path,
                               static_cast<int>(p.transform.kind()), p.transform.low(),
@@ -47,29 +44,6 @@ std::string problem_digest(const TrainingData& d, const RegressionOptions& optio
     add(digest, "value", p.value.data(), p.value.size());
   }
   return digest.hex();
-}
-
-void Checkpointing::keep(const TrainingState& state) {
-  if (path_.empty()) return;
-  last_ = state;
-  if (!failed_ && now() >= last_saved_ + 20.0 * cost_) save();
-}
-
-bool Checkpointing::save() {
-  if (!last_) return saved_;
-  const double began = now();
-  try {
-    save_checkpoint(path_, *last_, problem);
-    last_.reset();
-    saved_ = true;
-  } catch (const FileError& e) {
-    saved_ = false;
-    failed_ = true;
-    tell(common_, fmt::format("warning: no checkpoint, training goes on: {}", e.what()));
-  }
-  last_saved_ = now();
-  cost_ = last_saved_ - began;
-  return saved_;
 }
 
 }  // namespace covary::cli

@@ -87,8 +87,8 @@ Outcome compare_generalised(const TrainingArguments& a, const SparseArguments& s
       const auto began = std::chrono::steady_clock::now();
       SparseArguments one = sparse;
       one.model = model;
-      const TrainingHooks hooks{[&](Parameters& p) { apply_settings(a, p); }, nullptr, nullptr,
-                                nullptr};
+      TrainingHooks hooks;
+      hooks.settings = [&](Parameters& p) { apply_settings(a, p); };
       const GeneralisedFit fit = fit_generalised(a, one, d, kernel, hooks);
       const FoldScores scores = cross_validate_generalised(a, one, d, kernel, folds);
       Row row{fmt::format("{} [{}]", fit.posterior.kernel().print(), fit.model),

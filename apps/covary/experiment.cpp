@@ -45,7 +45,7 @@ std::string page_of(const experiments::Experiment& e, const experiments::Result&
   return page.html();
 }
 
-Outcome run(const std::string& name, const experiments::Settings& settings,
+Outcome run(const std::string& name, const experiments::LongSettings& settings,
             const std::string& page) {
   check_folder(page);
   std::vector<std::string> names;
@@ -89,7 +89,7 @@ void add_experiment(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
   auto action = std::make_shared<std::string>();
   auto name = std::make_shared<std::string>();
   auto out = std::make_shared<std::string>();
-  auto settings = std::make_shared<experiments::Settings>();
+  auto settings = std::make_shared<experiments::LongSettings>();
   auto verb = std::make_unique<Verb>();
   sub->add_option("ACTION", *action, "list or run")
       ->required()
@@ -102,6 +102,14 @@ void add_experiment(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
   sub->add_option("--rows", settings->rows,
                   "At most so many rows of the data set, for a quick run; 0: all")
       ->check(CLI::NonNegativeNumber);
+  sub->add_option("--minutes", settings->minutes,
+                  "Wall-clock of an experiment that is one long training; 0: its own")
+      ->check(CLI::NonNegativeNumber);
+  sub->add_option("--inducing", settings->inducing, "Its inducing inputs; 0: its own number")
+      ->check(CLI::NonNegativeNumber);
+  sub->add_option("--checkpoint", settings->checkpoint,
+                  "File that keeps the state of its training");
+  sub->add_flag("--resume", settings->resume, "Go on from the checkpoint");
   sub->add_option("--out", *out, "HTML page to write, with pictures");
   sub->footer("Example:\n  covary experiment run factor-graph --out page.html");
   add_common(*sub, verb->common);
@@ -109,6 +117,9 @@ void add_experiment(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
   verb->run = [=](const Common&) -> Outcome {
     if (*action == "list") return list();
     if (name->empty()) throw InputError("experiment run needs a NAME; see covary experiment list");
+    if (settings->resume && settings->checkpoint.empty())
+      throw InputError("--resume goes on from a checkpoint; name it with --checkpoint FILE");
+    check_folder(settings->checkpoint);
     return run(*name, *settings, *out);
   };
   verbs.push_back(std::move(verb));

@@ -9,7 +9,7 @@
 #include "cost.hpp"
 #include "covary/error.hpp"
 #include "covary/parameters/suggest.hpp"
-#include "covary/storage/checkpoint.hpp"
+#include "covary/storage/checkpointing.hpp"
 #include "cross_validation.hpp"
 #include "describe.hpp"
 #include "generalised.hpp"
@@ -92,7 +92,10 @@ std::string how_to_go_on(const FitArguments& a, bool checkpointed) {
 class Session {
  public:
   Session(const FitArguments& a, const TrainingData& d, const Common& common)
-      : a_(a), d_(d), common_(common), checkpointing_(a.checkpoint, common) {}
+      : a_(a),
+        d_(d),
+        common_(common),
+        checkpointing_(a.checkpoint, [&](const std::string& text) { tell(common, text); }) {}
 
   template <class Options>
   void attach(Options& options) {
@@ -116,15 +119,21 @@ class Session {
   }
 
   GeneralisedFit run_generalised() {
-    if (!a_.checkpoint.empty())
-      throw Unsupported(
-          "--checkpoint is for Gaussian regression; keep the model with --out and go on with "
-          "--from");
     TrainingHooks hooks;
     hooks.stop = Interruption::requested;
     hooks.tell = [this](const std::string& text) { tell(common_, text); };
     hooks.settings = [this](Parameters& p) { set_up(p); };
-    hooks.after_iteration = [this](const TrainingState& s) { progress_->show(s); };
+    const RegressionOptions options = regression_options(a_.training, d_, a_.kernel);
+    hooks.begin = [&](Generalised& model) { take_up(model, options); };
+    hooks.begin_svgp = [&](Svgp& model) { take_up(model, options); };
+    hooks.after_iteration = [this](const TrainingState& s) {
+      progress_->show(s);
+      checkpointing_.keep(s);
+    };
+    hooks.after_svgp = [this](const SvgpState& s) {
+      if (s.restarts.run) progress_->show({s.restarts, s.jitter});
+      checkpointing_.keep(s);
+    };
     begin_progress({}, 1, 0.0);
     GeneralisedFit fit = fit_generalised(a_.training, a_.sparse, d_, a_.kernel, hooks);
     progress_->clear();
@@ -135,18 +144,7 @@ class Session {
   template <class Model>
   RegressionFit run(Model& model, const RegressionOptions& options, Index starts) {
     set_up(model.parameters());
-    if (!a_.checkpoint.empty())
-      checkpointing_.problem =
-          problem_digest(d_, options, model.parameters()) + a_.sparse.model + a_.sparse.inducing;
-    if (a_.resume && !std::filesystem::exists(a_.checkpoint)) {
-      // One command serves first and later runs.
-      tell(common_, fmt::format("no checkpoint yet in {}: training begins anew", a_.checkpoint));
-    } else if (a_.resume) {
-      TrainingState state = load_checkpoint(a_.checkpoint, checkpointing_.problem);
-      tell(common_, fmt::format("resumed at iteration {} of start {}",
-                                state.restarts.run->iterations, state.restarts.start));
-      model.resume(std::move(state));
-    }
+    take_up(model, options);
     begin_progress(options.training, starts, -model.log_jacobian());
     RegressionFit fit = model.fit();
     progress_->clear();
@@ -158,6 +156,35 @@ class Session {
   json from;
 
  private:
+  // The model goes on from the checkpoint, if that was asked for.
+  template <class Model>
+  void take_up(Model& model, const RegressionOptions& options) {
+    if (a_.checkpoint.empty()) return;
+    checkpointing_.problem =
+        problem_digest(d_, options, model.parameters()) + a_.sparse.model + a_.sparse.inducing;
+    if (d_.likelihood)
+      checkpointing_.problem += fmt::format(" {} {}", a_.sparse.batch, a_.sparse.epochs);
+    if (!a_.resume) return;
+    if (!std::filesystem::exists(a_.checkpoint)) {
+      // One command serves first and later runs.
+      tell(common_, fmt::format("no checkpoint yet in {}: training begins anew", a_.checkpoint));
+      return;
+    }
+    const std::string& problem = checkpointing_.problem;
+    if constexpr (std::is_same_v<Model, Svgp>) {
+      SvgpState state = load_svgp_checkpoint(a_.checkpoint, problem);
+      tell(common_, state.adam
+                        ? fmt::format("resumed at step {}", state.step)
+                        : fmt::format("resumed at iteration {}", state.restarts.run->iterations));
+      model.resume(std::move(state));
+    } else {
+      TrainingState state = load_checkpoint(a_.checkpoint, problem);
+      tell(common_, fmt::format("resumed at iteration {} of start {}",
+                                state.restarts.run->iterations, state.restarts.start));
+      model.resume(std::move(state));
+    }
+  }
+
   const FitArguments& a_;
   const TrainingData& d_;
   const Common& common_;
@@ -189,7 +216,7 @@ RegressionFit train(const FitArguments& a, const TrainingData& d, const Common& 
 
 // A model of another likelihood than Gaussian regression.
 Outcome run_generalised(const FitArguments& a, const TrainingData& d, const Common& common) {
-  const GeneralisedMethod method = method_of(a.sparse.model, *d.likelihood, d.X.rows());
+  const GeneralisedMethod method = method_of(a.sparse.model, d);
   if (method.method != Inference::svgp && method.method != Inference::sparse_ep)
     require_memory(
         5.0 * exact_cost(d.Y, false).bytes * static_cast<double>(d.likelihood->latents()),
@@ -203,12 +230,14 @@ Outcome run_generalised(const FitArguments& a, const TrainingData& d, const Comm
   Outcome out{describe_json(saved), describe_text(saved), 0};
   if (!a.out.empty()) save_model(a.out, saved);
   out.object["file"] = a.out.empty() ? json(nullptr) : json(a.out);
+  if (d.file) out.object["stream"] = {{"from", d.file->name()}, {"bytes", d.file->bytes()}};
   if (!session.from.is_null()) out.object["from"] = session.from;
   out.text += a.out.empty() ? "not saved: give --out FILE to keep the model\n"
                             : fmt::format("saved to {}\n", a.out);
   out.object["interrupted"] = Interruption::requested();
   if (Interruption::requested()) {
-    tell(common, "interrupted: " + how_to_go_on(a, false));
+    const bool checkpointed = session.save_checkpoint();
+    tell(common, "interrupted: " + how_to_go_on(a, checkpointed));
     out.status = 1;
   } else if (!folds.empty()) {
     const auto scores = cross_validate_generalised(a.training, a.sparse, d, a.kernel, folds);

@@ -5,7 +5,6 @@
 #include "covary/data/classification_metrics.hpp"
 #include "covary/data/metrics.hpp"
 #include "covary/error.hpp"
-#include "covary/models/svgp.hpp"
 #include "covary/parameters/suggest.hpp"
 
 namespace covary::cli {
@@ -52,10 +51,11 @@ bool is_generalised_model(const std::string& model) {
          model.starts_with("ep(");
 }
 
-GeneralisedMethod method_of(const std::string& model, const Likelihood& likelihood, Index rows) {
+GeneralisedMethod method_of(const std::string& model, const TrainingData& d) {
+  const Likelihood& likelihood = *d.likelihood;
   if (model == "auto") {
     const Index most = likelihood.latents() == 1 ? most_rows : most_rows / 2;
-    if (rows <= most && likelihood.supports(Inference::laplace))
+    if (!d.file && d.count() <= most && likelihood.supports(Inference::laplace))
       return {"laplace", Inference::laplace};
     return {"svgp", Inference::svgp};
   }
@@ -90,21 +90,17 @@ GeneralisedMethod method_of(const std::string& model, const Likelihood& likeliho
 GeneralisedFit fit_generalised(const TrainingArguments& t, const SparseArguments& a,
                                const TrainingData& d, const std::string& kernel,
                                const TrainingHooks& hooks) {
-  const GeneralisedMethod method = method_of(a.model, *d.likelihood, d.X.rows());
+  const GeneralisedMethod method = method_of(a.model, d);
   LatentOptions shared = latent_options(t, d, kernel, hooks);
-  const Vector y = d.Y.col(0);
-  const auto trained = [&](auto model) {
-    if (hooks.settings) hooks.settings(model.parameters());
-    return model.fit();
-  };
   if (method.method == Inference::svgp) {
     SvgpOptions options = svgp_options(std::move(shared), t, a, d);
     options.tell = hooks.tell;
-    if (hooks.after_iteration)
-      options.after_iteration = [&](const SvgpState& s) {
-        if (s.restarts.run) hooks.after_iteration({s.restarts, s.jitter});
-      };
-    return trained(Svgp(d.X, y, std::move(options)));
+    options.after_iteration = hooks.after_svgp;
+    Svgp model = d.file ? Svgp(d.file, std::move(options))
+                        : Svgp(d.X, Vector(d.Y.col(0)), std::move(options));
+    if (hooks.settings) hooks.settings(model.parameters());
+    if (hooks.begin_svgp) hooks.begin_svgp(model);
+    return model.fit();
   }
   GeneralisedOptions options{std::move(shared)};
   options.method = method.method;
@@ -118,7 +114,10 @@ GeneralisedFit fit_generalised(const TrainingArguments& t, const SparseArguments
     if (!a.inducing_file.empty()) options.Z = d.inputs.apply(read_table(a.inducing_file));
     options.jitter = t.jitter;
   }
-  return trained(Generalised(d.X, y, std::move(options)));
+  Generalised model(d.X, Vector(d.Y.col(0)), std::move(options));
+  if (hooks.settings) hooks.settings(model.parameters());
+  if (hooks.begin) hooks.begin(model);
+  return model.fit();
 }
 
 json generalised_scores(const GeneralisedFit& fit, ConstRows X, ConstVector y, ConstVector aux,
@@ -152,8 +151,8 @@ FoldScores cross_validate_generalised(const TrainingArguments& t, const SparseAr
                                       const TrainingData& d, const std::string& kernel,
                                       const std::vector<Split>& folds) {
   FoldScores out;
-  const TrainingHooks hooks{[&](Parameters& p) { apply_settings(t, p); }, nullptr, nullptr,
-                            nullptr};
+  TrainingHooks hooks;
+  hooks.settings = [&](Parameters& p) { apply_settings(t, p); };
   Index right = 0;
   for (const Split& fold : folds) {
     const TrainingData train = d.rows(fold.train), test = d.rows(fold.test);

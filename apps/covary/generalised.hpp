@@ -1,6 +1,7 @@
 #pragma once
 
 #include "covary/models/generalised.hpp"
+#include "covary/models/svgp.hpp"
 #include "covary/storage/model_file.hpp"
 #include "cross_validation.hpp"
 #include "progress.hpp"
@@ -11,21 +12,25 @@ namespace covary::cli {
 // A model of any likelihood: what `fit`, `compare` and folds do with one.
 
 // What --model names for such data: "laplace", "ep", "ep(0.5)", "vgp"; with inducing inputs "svgp",
-// "fitc", "pep(0.5)". "auto" is laplace where the likelihood has it, up to 2000 rows, or 1000 of
-// several latent functions, else svgp.
+// "fitc", "pep(0.5)". "auto" is laplace where the likelihood has it, up to 2000 rows in memory, or
+// 1000 of several latent functions, else svgp.
 struct GeneralisedMethod {
   std::string name;
   Inference method = Inference::laplace;
   double power = 1.0;
 };
-GeneralisedMethod method_of(const std::string& model, const Likelihood& likelihood, Index rows);
+GeneralisedMethod method_of(const std::string& model, const TrainingData& d);
 // Whether --model names one of these and no approximation of Gaussian regression too.
 bool is_generalised_model(const std::string& model);
 
 // Around the training of a model; each may be empty.
 struct TrainingHooks {
   std::function<void(Parameters&)> settings;
+  // Before the first step, the settings made: where a run may be taken up again.
+  std::function<void(Generalised&)> begin;
+  std::function<void(Svgp&)> begin_svgp;
   std::function<void(const TrainingState&)> after_iteration;
+  std::function<void(const SvgpState&)> after_svgp;
   std::function<bool()> stop;
   std::function<void(const std::string&)> tell;
 };

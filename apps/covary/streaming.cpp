@@ -18,6 +18,7 @@
 #include "covary/error.hpp"
 #include "covary/statistics/sweep.hpp"
 #include "generalised.hpp"
+#include "target_classes.hpp"
 #include "temporary_rows.hpp"
 
 namespace covary::cli {
@@ -36,15 +37,18 @@ Format format_of(std::string path) {
 
 // Why the rows have to be in memory, or nothing.
 std::string obstacle(const TrainingArguments& a, const SparseArguments& sparse) {
-  if (is_generalised_model(sparse.model))
-    return fmt::format("--model {} keeps all rows in memory", sparse.model);
-  if (a.likelihood != "auto" && a.likelihood != "gaussian")
-    return fmt::format("a model of likelihood {} keeps all rows in memory", a.likelihood);
-  const auto model = approximation_of(sparse, std::numeric_limits<Index>::max());
-  if (!model) return "--model exact keeps all rows in memory";
-  if (model->kind == Approximation::Kind::pitc) return "--model pitc groups the rows in memory";
-  if (model->kind == Approximation::Kind::cglb)
-    return "--model cglb compares every row with every other";
+  if (is_generalised_model(sparse.model)) {
+    if (sparse.model != "svgp")
+      return fmt::format("--model {} keeps all rows in memory", sparse.model);
+  } else {
+    const auto model = approximation_of(sparse, std::numeric_limits<Index>::max());
+    if (!model) return "--model exact keeps all rows in memory";
+    if (model->kind == Approximation::Kind::pitc) return "--model pitc groups the rows in memory";
+    if (model->kind == Approximation::Kind::cglb)
+      return "--model cglb compares every row with every other";
+  }
+  if (!a.exposure.empty()) return "--exposure is read into memory with the rows";
+  if (!a.weights.empty()) return "--weights is read into memory with the rows";
   if (!a.folds.empty()) return "--folds trains on parts of the rows, in memory";
   if (!a.noise.empty()) return "--noise is read into memory with the rows";
   if (format_of(a.train) == Format::other)
@@ -53,10 +57,13 @@ std::string obstacle(const TrainingArguments& a, const SparseArguments& sparse) 
   return {};
 }
 
-// A table block by block: its columns, and the inputs and outputs of each block, in order.
+// A table block by block: its columns, and the inputs and outputs of each block, in order. Targets
+// that are classes come as their numbers.
 struct Blocks {
   InputColumns inputs;
   std::vector<std::string> output_names;
+  std::optional<Likelihood> likelihood = {};
+  Labels labels = {};
   std::function<void(const std::function<void(Index first, ConstRows X, ConstRows Y)>&)> each;
 };
 
@@ -65,25 +72,36 @@ void name_outputs(Blocks& blocks, const Table& table, const Roles& r) {
     blocks.output_names.push_back(table.names[static_cast<std::size_t>(j)]);
 }
 
-// The values of the text columns that are inputs. Whether a column holds text shows in any block,
-// so that a block read before may have taken it for numbers: the text is read once more.
+// The values of the text columns that are inputs, and the classes of the target. Whether a column
+// holds text shows in any block, so that a block read before may have taken it for numbers: the
+// text is read once more.
 std::map<std::string, std::set<std::string>> text_levels(const std::string& path,
-                                                         TableOptions& options, const Roles& r) {
+                                                         TableOptions& options, const Roles& r,
+                                                         TargetClasses& classes) {
   std::set<std::string> names;
+  const Index target = r.targets.front();
+  const auto name_of = [](const Table& table, Index j) {
+    return table.names[static_cast<std::size_t>(j)];
+  };
   TableBlocks first(path, options);
-  while (const auto table = first.next())
+  while (const auto table = first.next()) {
     for (const Index j : r.inputs)
-      if (table->is_text(j)) names.insert(table->names[static_cast<std::size_t>(j)]);
+      if (table->is_text(j)) names.insert(name_of(*table, j));
+    classes.add(*table, target);
+    if (classes.are_text()) names.insert(name_of(*table, target));
+  }
   options.text_columns.assign(names.begin(), names.end());
   std::map<std::string, std::set<std::string>> levels;
   if (names.empty()) return levels;
   TableBlocks second(path, options);
-  while (const auto table = second.next())
+  while (const auto table = second.next()) {
     for (const Index j : r.inputs)
       if (table->is_text(j)) {
         const auto found = one_hot(*table, j).levels;
-        levels[table->names[static_cast<std::size_t>(j)]].insert(found.begin(), found.end());
+        levels[name_of(*table, j)].insert(found.begin(), found.end());
       }
+    if (classes.are_text()) classes.add(*table, target);
+  }
   return levels;
 }
 
@@ -93,7 +111,8 @@ Blocks text_blocks(const TrainingArguments& a, const Common& common) {
   for (const auto& note : head.notes) tell(common, note);
   const Roles r = roles(head, a);
   Blocks out;
-  const auto levels = text_levels(a.train, options, r);
+  TargetClasses classes(a);
+  const auto levels = text_levels(a.train, options, r, classes);
   for (const Index j : r.inputs) {
     const std::string& name = head.names[static_cast<std::size_t>(j)];
     out.inputs.columns.push_back({name, {}});
@@ -104,15 +123,21 @@ Blocks text_blocks(const TrainingArguments& a, const Common& common) {
     }
   }
   name_outputs(out, head, r);
-  out.each = [path = a.train, options, r, inputs = out.inputs](const auto& visit) {
+  out.labels = classes.labels();
+  out.likelihood = classes.likelihood(out.output_names, common);
+  out.each = [path = a.train, options, r, inputs = out.inputs,
+              labels = out.labels](const auto& visit) {
     TableBlocks blocks(path, options);
     while (const auto table = blocks.next())
-      visit(blocks.first_row(), inputs.apply(*table), numeric_columns(*table, r.targets));
+      visit(blocks.first_row(), inputs.apply(*table),
+            labels.classes() > 0 ? RowMatrix(labels.encode(*table, r.targets.front()))
+                                 : numeric_columns(*table, r.targets));
   };
   return out;
 }
 
-Blocks npy_blocks(const TrainingArguments& a, std::shared_ptr<FileRows>& in_place) {
+Blocks npy_blocks(const TrainingArguments& a, std::shared_ptr<FileRows>& in_place,
+                  const Common& common) {
   const Table head =
       numeric_table(RowMatrix::Zero(1, FileRows(a.train, {}, {}).columns()));  // for the names
   const Roles r = roles(head, a);
@@ -124,10 +149,26 @@ Blocks npy_blocks(const TrainingArguments& a, std::shared_ptr<FileRows>& in_plac
   std::vector<Index> columns = r.inputs;
   columns.insert(columns.end(), r.targets.begin(), r.targets.end());
   const auto rows = std::make_shared<FileRows>(a.train, std::vector<Index>(), std::move(columns));
-  out.each = [rows, D = static_cast<Index>(r.inputs.size())](const auto& visit) {
+  const auto D = static_cast<Index>(r.inputs.size());
+  const auto each_block = [rows, D](const auto& visit) {
     Sweep(*rows, 4096).for_each_block([&](const DataBlock& block) {
       const Eigen::Map<const RowMatrix> values(block.y, block.x.n, block.outputs);
       visit(block.x.first, values.leftCols(D), values.rightCols(block.outputs - D));
+    });
+  };
+  TargetClasses classes(a);
+  if (classes.are_there())
+    each_block([&](Index, ConstRows, ConstRows Y) { classes.add(Vector(Y.col(0))); });
+  out.labels = classes.labels();
+  out.likelihood = classes.likelihood(out.output_names, common);
+  if (!classes.are_there()) {
+    out.each = each_block;
+    return out;
+  }
+  in_place = nullptr;
+  out.each = [each_block, labels = out.labels](const auto& visit) {
+    each_block([&](Index first, ConstRows X, ConstRows Y) {
+      visit(first, X, RowMatrix(labels.encode(Vector(Y.col(0)))));
     });
   };
   return out;
@@ -198,10 +239,12 @@ bool streams(bool asked, const TrainingArguments& a, const SparseArguments& spar
 TrainingData stream_training(const TrainingArguments& a, const Common& common) {
   std::shared_ptr<FileRows> in_place;
   const Blocks blocks =
-      format_of(a.train) == Format::npy ? npy_blocks(a, in_place) : text_blocks(a, common);
+      format_of(a.train) == Format::npy ? npy_blocks(a, in_place, common) : text_blocks(a, common);
   TrainingData d;
   d.inputs = blocks.inputs;
   d.output_names = blocks.output_names;
+  d.likelihood = blocks.likelihood;
+  d.labels = blocks.labels;
   const auto D = static_cast<Index>(d.inputs.names().size()),
              P = static_cast<Index>(d.output_names.size());
   Pass pass;

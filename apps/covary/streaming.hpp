@@ -10,8 +10,8 @@ namespace covary::cli {
 bool streams(bool asked, const TrainingArguments& a, const SparseArguments& sparse,
              const Common& common);
 
-// As read_training, but the rows stay in a file: in the table itself, if it is an NPY file and
-// every row is kept, else in a temporary one.
+// As read_training, but the rows stay in a file: in the table itself, if it is an NPY file whose
+// target is no class and every row is kept, else in a temporary one.
 TrainingData stream_training(const TrainingArguments& a, const Common& common);
 
 }  // namespace covary::cli

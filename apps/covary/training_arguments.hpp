@@ -24,6 +24,12 @@ void add_training_options(CLI::App& sub, TrainingArguments& a);
 void check_likelihood(const std::string& expression);
 // Throws for what only the models of other likelihoods take.
 void check_regression_arguments(const TrainingArguments& a);
+// Whether --likelihood, if it is not auto, is one of classes.
+bool is_of_classes(const std::string& expression);
+// The likelihood of a target with these classes: by their number where the expression, or auto,
+// leaves it open. InputError where it has another number.
+Likelihood likelihood_of(const std::string& expression, const Labels& labels,
+                         const std::string& target, const Common& common);
 
 // Which columns of the training table play which part.
 struct Roles {

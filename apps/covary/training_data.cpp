@@ -32,6 +32,31 @@ void check_likelihood(const std::string& expression) {
     static_cast<void>(Likelihood(with_classes(expression, 2).value_or(expression)));
 }
 
+bool is_of_classes(const std::string& expression) {
+  return expression != "auto" &&
+         Likelihood(with_classes(expression, 2).value_or(expression)).classes() > 0;
+}
+
+Likelihood likelihood_of(const std::string& expression, const Labels& labels,
+                         const std::string& target, const Common& common) {
+  const Index K = labels.classes();
+  std::string chosen = expression;
+  if (expression == "auto") {
+    chosen = K == 2 ? "bernoulli" : fmt::format("softmax({})", K);
+    tell(common, fmt::format("target '{}' is text of {} classes ({}): classification with "
+                             "--likelihood {}",
+                             target, K, fmt::join(labels.names, ", "), chosen));
+  } else if (const auto counted = with_classes(expression, K)) {
+    chosen = *counted;
+  }
+  Likelihood out(chosen);
+  if (out.classes() != K)
+    throw InputError(fmt::format("target '{}' has {} classes ({}), {} has {}; use {}", target, K,
+                                 fmt::join(labels.names, ", "), out.print(), out.classes(),
+                                 K == 2 ? "--likelihood bernoulli" : "--likelihood softmax"));
+  return out;
+}
+
 Roles roles(const Table& table, const TrainingArguments& a) {
   Roles r;
   r.targets = select_columns(table, split_lists(a.target));
@@ -88,7 +113,7 @@ void read_targets(const Table& table, const Roles& r, const TrainingArguments& a
                   const Common& common) {
   const bool text =
       std::any_of(r.targets.begin(), r.targets.end(), [&](Index j) { return table.is_text(j); });
-  std::string expression = a.likelihood;
+  const std::string& expression = a.likelihood;
   if (expression == "gaussian" || (expression == "auto" && !text)) {
     if (!r.exposure.empty())
       throw InputError("--exposure is for counts; say --likelihood poisson, binomial, …");
@@ -102,25 +127,9 @@ void read_targets(const Table& table, const Roles& r, const TrainingArguments& a
                                  expression == "auto" ? "bernoulli or softmax" : expression));
   const Index target = r.targets.front();
   const std::string& name = table.names[static_cast<std::size_t>(target)];
-  const bool counted = with_classes(expression, 2).has_value();
-  const bool classes = expression == "auto" || counted || Likelihood(expression).classes() > 0;
-  if (classes) {
+  if (expression == "auto" || is_of_classes(expression)) {
     d.labels = Labels::from(table, target);
-    const Index K = d.labels.classes();
-    if (expression == "auto") {
-      expression = K == 2 ? "bernoulli" : fmt::format("softmax({})", K);
-      tell(common, fmt::format("target '{}' is text of {} classes ({}): classification with "
-                               "--likelihood {}",
-                               name, K, fmt::join(d.labels.names, ", "), expression));
-    } else if (counted) {
-      expression = *with_classes(expression, K);
-    }
-    d.likelihood = Likelihood(expression);
-    if (d.likelihood->classes() != K)
-      throw InputError(fmt::format("target '{}' has {} classes ({}), {} has {}; use {}", name, K,
-                                   fmt::join(d.labels.names, ", "), d.likelihood->print(),
-                                   d.likelihood->classes(),
-                                   K == 2 ? "--likelihood bernoulli" : "--likelihood softmax"));
+    d.likelihood = likelihood_of(expression, d.labels, name, common);
     d.Y = d.labels.encode(table, target);
   } else {
     d.likelihood = Likelihood(expression);

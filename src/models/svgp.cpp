@@ -30,6 +30,7 @@ void SvgpOptions::check() const {
   require(natural_step > 0.0 && natural_step <= 1.0, "natural_step", natural_step,
           "above 0 and at most 1");
   require(natural_ramp >= 0, "natural_ramp", static_cast<double>(natural_ramp), "at least 0");
+  require(adam_every >= 1, "adam_every", static_cast<double>(adam_every), "at least 1");
   require(final_sweeps >= 0, "final_sweeps", static_cast<double>(final_sweeps), "at least 0");
   require(sample >= 1, "sample", static_cast<double>(sample), "at least 1");
   require(q.tolerance > 0.0, "q.tolerance", q.tolerance, "positive");

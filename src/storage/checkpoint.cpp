@@ -5,157 +5,142 @@
 #include <nlohmann/json.hpp>
 
 #include "covary/error.hpp"
-#include "covary/storage/container.hpp"
+#include "storage/training_arrays.hpp"
 
 namespace covary {
 namespace {
 
 using nlohmann::json;
 
-RowMatrix stacked(const std::vector<Vector>& list, Index cols) {
-  RowMatrix out(static_cast<Index>(list.size()), cols);
-  for (std::size_t i = 0; i < list.size(); ++i) out.row(static_cast<Index>(i)) = list[i];
-  return out;
+constexpr const char* of_regression = "checkpoint";
+constexpr const char* of_svgp = "svgp checkpoint";
+
+// q by its precisions: its factors come from them with the same bits.
+void put_q(Container& c, const std::string& name, const NaturalGaussian& q) {
+  c.put_matrix(name + ".m", q.q().m);
+  for (std::size_t f = 0; f < q.precision().size(); ++f)
+    c.put_matrix(fmt::format("{}.precision.{}", name, f), q.precision()[f]);
 }
 
-std::vector<Vector> unstacked(const RowMatrix& rows) {
-  std::vector<Vector> out;
-  for (Index i = 0; i < rows.rows(); ++i) out.emplace_back(rows.row(i));
-  return out;
+NaturalGaussian get_q(const Container& c, const std::string& name, const CovarianceForm& form) {
+  const Matrix m = c.matrix(name + ".m");
+  std::vector<Matrix> precision;
+  for (Index f = 0; f < m.cols(); ++f)
+    precision.push_back(c.matrix(fmt::format("{}.precision.{}", name, f), m.rows(), m.rows()));
+  NaturalGaussian q(m.rows(), m.cols(), form);
+  if (!q.set(m, std::move(precision)))
+    throw FileError(
+        fmt::format("{} is no usable checkpoint: a precision of {} is not positive "
+                    "definite",
+                    c.source, name));
+  return q;
 }
 
-void put_run(Container& c, const std::string& name, const LbfgsState& s) {
-  c.put_vector(name + ".u", s.u);
-  c.put_vector(name + ".gradient", s.gradient);
-  c.put_rows(name + ".s", stacked(s.s, s.u.size()));
-  c.put_rows(name + ".y", stacked(s.y, s.u.size()));
-  c.put_vector(
-      name + ".recent_values",
-      Eigen::Map<const Vector>(s.recent_values.data(), static_cast<Index>(s.recent_values.size())));
-  c.put_vector(name + ".numbers", Eigen::Vector3d(s.value, s.initial_value, s.seconds));
-  const std::int64_t counts[] = {s.iterations, s.evaluations, s.rejected_evaluations};
-  c.put_integers(name + ".counts", counts);
+void put_adam(Container& c, const AdamState& s) {
+  c.put_vector("adam.u", s.u);
+  c.put_vector("adam.first", s.first);
+  c.put_vector("adam.second", s.second);
+  c.put_vector("adam.best_u", s.best_u);
+  Vector numbers(6);
+  numbers << s.factor, s.mean, s.variance, s.initial_value, s.best_mean, s.best_variance;
+  c.put_vector("adam.numbers", numbers);
+  const std::int64_t counts[] = {s.steps, s.since_restart, s.has_best ? 1 : 0, s.rollbacks,
+                                 s.failures};
+  c.put_integers("adam.counts", counts);
 }
 
-LbfgsState get_run(const Container& c, const std::string& name) {
-  LbfgsState s;
-  s.u = c.vector(name + ".u");
+AdamState get_adam(const Container& c) {
+  AdamState s;
+  s.u = c.vector("adam.u");
   const Index n = s.u.size();
-  s.gradient = c.vector(name + ".gradient", n);
-  s.s = unstacked(c.rows(name + ".s", -1, n));
-  s.y = unstacked(c.rows(name + ".y", static_cast<Index>(s.s.size()), n));
-  const Vector recent = c.vector(name + ".recent_values");
-  s.recent_values.assign(recent.begin(), recent.end());
-  const Vector numbers = c.vector(name + ".numbers", 3);
-  s.value = numbers(0);
-  s.initial_value = numbers(1);
-  s.seconds = numbers(2);
-  const auto counts = c.integers(name + ".counts", 3);
-  s.iterations = counts[0];
-  s.evaluations = counts[1];
-  s.rejected_evaluations = counts[2];
+  s.first = c.vector("adam.first", n);
+  s.second = c.vector("adam.second", n);
+  s.best_u = c.vector("adam.best_u", n);
+  const Vector numbers = c.vector("adam.numbers", 6);
+  s.factor = numbers(0);
+  s.mean = numbers(1);
+  s.variance = numbers(2);
+  s.initial_value = numbers(3);
+  s.best_mean = numbers(4);
+  s.best_variance = numbers(5);
+  const auto counts = c.integers("adam.counts", 5);
+  s.steps = counts[0];
+  s.since_restart = counts[1];
+  s.has_best = counts[2] != 0;
+  s.rollbacks = counts[3];
+  s.failures = counts[4];
   return s;
 }
 
-void put_trace(Container& c, const std::string& name, const std::vector<Summary::Point>& trace) {
-  RowMatrix rows(static_cast<Index>(trace.size()), 4);
-  for (std::size_t i = 0; i < trace.size(); ++i)
-    rows.row(static_cast<Index>(i)) << static_cast<double>(trace[i].iteration), trace[i].value,
-        trace[i].gradient_norm, trace[i].seconds;
-  c.put_rows(name, rows);
-}
-
-std::vector<Summary::Point> get_trace(const Container& c, const std::string& name) {
-  const RowMatrix rows = c.rows(name, -1, 4);
-  std::vector<Summary::Point> out;
-  for (Index i = 0; i < rows.rows(); ++i)
-    out.push_back({static_cast<Index>(rows(i, 0)), rows(i, 1), rows(i, 2), rows(i, 3)});
-  return out;
-}
-
-TrainingState from_container(const Container& c, const json& j) {
-  TrainingState out;
-  const Vector jitter = c.vector("jitter", 3);
-  out.jitter = {jitter(0), jitter(1), jitter(2), false};
-  RestartsState& r = out.restarts;
-  r.start = j.at("start");
-  r.run = get_run(c, "run");
-  r.trace = get_trace(c, "run.trace");
-  r.best_start = j.at("best_start");
-  r.rejected_evaluations = j.at("rejected_evaluations");
-  r.seconds = j.at("seconds");
-  r.evaluations = j.at("evaluations");
-  for (const json& row : j.at("starts"))
-    r.table.push_back({row.at("index"),
-                       row.at("value").is_null()
-                           ? std::nullopt
-                           : std::optional<double>(row.at("value").get<double>()),
-                       row.at("iterations"), row.at("converged"), row.at("reason")});
-  if (j.contains("best")) {
-    Minimum best{get_run(c, "best"), {}};
-    best.summary.value = best.state.value;
-    best.summary.initial_value = best.state.initial_value;
-    best.summary.iterations = best.state.iterations;
-    best.summary.converged = j.at("best").at("converged");
-    best.summary.reason = j.at("best").at("reason");
-    best.summary.gradient_norm = j.at("best").at("gradient_norm");
-    best.summary.trace = get_trace(c, "best.trace");
-    r.best = std::move(best);
+template <class Read>
+auto reading(const std::string& path, const Read& read) {
+  const Container c = read_container(path);
+  try {
+    return read(c);
+  } catch (const json::exception& e) {
+    throw FileError(fmt::format("{} is no usable checkpoint: {}", c.source, e.what()));
   }
-  return out;
 }
 
 }  // namespace
 
 void save_checkpoint(const std::string& path, const TrainingState& state,
                      const std::string& problem) {
-  const RestartsState& r = state.restarts;
-  if (!r.run) throw InputError("a checkpoint is made after an iteration; there was none yet");
   Container c;
-  c.put_vector("jitter",
-               Eigen::Vector3d(state.jitter.asked, state.jitter.rung, state.jitter.added));
-  put_run(c, "run", *r.run);
-  put_trace(c, "run.trace", r.trace);
-  json j{{"model", "checkpoint"},
-         {"problem", problem},
-         {"start", r.start},
-         {"best_start", r.best_start},
-         {"rejected_evaluations", r.rejected_evaluations},
-         {"seconds", r.seconds},
-         {"evaluations", r.evaluations},
-         {"starts", json::array()}};
-  for (const Summary::Start& s : r.table)
-    j["starts"].push_back({{"index", s.index},
-                           {"value", s.value ? json(*s.value) : json(nullptr)},
-                           {"iterations", s.iterations},
-                           {"converged", s.converged},
-                           {"reason", s.reason}});
-  if (r.best) {
-    put_run(c, "best", r.best->state);
-    put_trace(c, "best.trace", r.best->summary.trace);
-    j["best"] = {{"converged", r.best->summary.converged},
-                 {"reason", r.best->summary.reason},
-                 {"gradient_norm", r.best->summary.gradient_norm}};
-  }
+  json j{{"model", of_regression}, {"problem", problem}};
+  put_jitter(c, state.jitter);
+  put_restarts(c, j, state.restarts);
   c.metadata = j.dump();
   write_container(path, c);
 }
 
 TrainingState load_checkpoint(const std::string& path, const std::string& problem) {
-  const Container c = read_container(path);
-  try {
-    const json j = json::parse(c.metadata);
-    if (j.at("model") != "checkpoint")
-      throw FileError(fmt::format("{} is no checkpoint; start from a model with --from", c.source));
-    if (j.at("problem") != problem)
-      throw InputError(fmt::format(
-          "{} is the checkpoint of another fit: the data, the kernel or an option that training "
-          "depends on differ; give the same ones, or leave --resume out",
-          c.source));
-    return from_container(c, j);
-  } catch (const json::exception& e) {
-    throw FileError(fmt::format("{} is no usable checkpoint: {}", c.source, e.what()));
+  return reading(path, [&](const Container& c) {
+    const json j = checkpoint_json(c, of_regression, problem);
+    return TrainingState{get_restarts(c, j), get_jitter(c)};
+  });
+}
+
+void save_checkpoint(const std::string& path, const SvgpState& state, const std::string& problem) {
+  Container c;
+  json j{{"model", of_svgp}, {"problem", problem}, {"covariance", state.q.form().print()}};
+  put_jitter(c, state.jitter);
+  put_q(c, "q", state.q);
+  if (state.adam) {
+    put_adam(c, *state.adam);
+    put_q(c, "best_q", state.best_q);
+    put_trace(c, "trace", state.trace);
+    c.put_vector("numbers", Eigen::Vector2d(state.initial_value, state.seconds));
+    j["step"] = state.step;
+    j["shortened"] = state.shortened;
+  } else {
+    put_restarts(c, j, state.restarts);
   }
+  c.metadata = j.dump();
+  write_container(path, c);
+}
+
+SvgpState load_svgp_checkpoint(const std::string& path, const std::string& problem) {
+  return reading(path, [&](const Container& c) {
+    const json j = checkpoint_json(c, of_svgp, problem);
+    const CovarianceForm form(j.at("covariance").get<std::string>());
+    SvgpState s;
+    s.jitter = get_jitter(c);
+    s.q = get_q(c, "q", form);
+    if (!c.has("adam.u")) {
+      s.restarts = get_restarts(c, j);
+      return s;
+    }
+    s.adam = get_adam(c);
+    s.best_q = get_q(c, "best_q", form);
+    s.trace = get_trace(c, "trace");
+    const Vector numbers = c.vector("numbers", 2);
+    s.initial_value = numbers(0);
+    s.seconds = numbers(1);
+    s.step = j.at("step");
+    s.shortened = j.at("shortened");
+    return s;
+  });
 }
 
 }  // namespace covary

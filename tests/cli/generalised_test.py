@@ -2,13 +2,19 @@
 import csv
 import io
 import math
+import os
 import random
+import signal
+import struct
+import subprocess
 import unittest
 
-from support import CommandLine, covary
+from support import COVARY, CommandLine, covary
 
 
-class Classes(CommandLine):
+class ClassTable(CommandLine):
+    """Two classes in one column, three in another."""
+
     def setUp(self):
         super().setUp()
         rng = random.Random(4)
@@ -28,6 +34,8 @@ class Classes(CommandLine):
     def fit(self, *more, target="kind", out="c.cov"):
         return self.json_of("fit", self.train, "--target", target, "--inputs", "a,b", "--out", self.path(out), *more)
 
+
+class Classes(ClassTable):
     def test_a_text_target_is_classified_and_the_program_says_so(self):
         run = covary("fit", self.train, "--target", "kind", "--inputs", "a,b", "--out", self.path("c.cov"))
         self.assertEqual(run.returncode, 0, run.stderr)
@@ -193,6 +201,85 @@ class Classes(CommandLine):
         self.fit("--max-iter", "0")
         unseen = self.write("unseen.csv", "a,b,kind\n1,1,maybe\n")
         self.refused("evaluate", self.path("c.cov"), unseen, says=["maybe", "yes"])
+
+
+class Svgp(ClassTable):
+    """Runs that are killed, and rows that stay in a file."""
+
+    batches = ("--model", "svgp", "--inducing", "8", "--batch", "40", "--epochs", "40")
+
+    def plain(self, fit):
+        return {k: v for k, v in fit.items() if k not in ("seconds", "file", "stream")}
+
+    def test_killed_and_resumed_it_ends_with_the_same_bits(self):
+        state = self.path("state.ckpt")
+        for options in (self.batches, ("--model", "svgp", "--inducing", "8", "--max-iter", "12"),
+                        ("--model", "laplace", "--max-iter", "12")):
+            with self.subTest(options[1], batches=options == self.batches):
+                whole = self.plain(self.fit(*options))
+                run = subprocess.Popen([COVARY, "fit", self.train, "--target", "kind", "--inputs", "a,b", *options,
+                                        "--checkpoint", state], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                while run.poll() is None and not os.path.exists(state):
+                    pass
+                run.send_signal(signal.SIGKILL)
+                run.wait()
+                self.assertTrue(os.path.exists(state))
+                again = covary("fit", self.train, "--target", "kind", "--inputs", "a,b", *options, "--checkpoint", state,
+                               "--resume", "--out", self.path("d.cov"), "--json")
+                self.assertEqual(again.returncode, 0, again.stderr)
+                self.assertIn("resumed at", again.stderr)
+                self.assertEqual(self.plain(self.object_in(again.stdout)), whole)
+                self.refused("fit", self.train, "--target", "kind", "--inputs", "a,b", *options, "--seed", "1", "--quiet",
+                             "--checkpoint", state, "--resume", says=["another fit"])
+                os.remove(state)
+
+    def test_interrupted_it_says_how_to_go_on(self):
+        state = self.path("state.ckpt")
+        run = subprocess.Popen([COVARY, "fit", self.train, "--target", "kind", "--inputs", "a,b", *self.batches[:-1], "100000",
+                                "--checkpoint", state, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        while run.poll() is None and not os.path.exists(state):
+            pass
+        run.send_signal(signal.SIGTERM)
+        out, log = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 1, log)
+        self.assertTrue(self.object_in(out)["interrupted"])
+        self.assertIn("--resume", log)
+
+    def test_rows_that_stay_in_a_file(self):
+        # Fewer rows than the sample, all of them in every step: the bits of a fit from memory.
+        for target, options in (("kind", ()), ("number", ("--likelihood", "softmax")),
+                                ("a", ("--likelihood", "student_t"))):
+            with self.subTest(target):
+                inputs = ("--inputs", "b") if target == "a" else ("--inputs", "a,b")
+                call = ("fit", self.train, "--target", target, *inputs, "--model", "svgp", "--inducing", "8",
+                        "--max-iter", "4", *options)
+                streamed = self.json_of(*call, "--stream", "--out", self.path("s.cov"))
+                memory = self.json_of(*call)
+                self.assertIn("temporary", streamed["stream"]["from"])
+                for key in ("n", "d", "likelihood", "parameters", "scaling"):
+                    self.assertEqual(streamed[key], memory[key], key)
+                self.assertAlmostEqual(streamed["value"], memory["value"], places=9)
+        batches = self.fit(*self.batches, "--stream")
+        self.assertEqual(batches["classes"], ["no", "yes"])
+        self.assertGreater(self.json_of("evaluate", self.path("c.cov"), self.test)["accuracy"], self.attainable - 0.06)
+
+    def test_numbers_of_classes_in_an_array(self):
+        with open(self.train, encoding="utf-8") as f:
+            rows = [[float(a), float(b), float(n)] for a, b, _, n in list(csv.reader(f))[1:]]
+        header = ("{'descr': '<f8', 'fortran_order': False, 'shape': (%d, 3), }" % len(rows)).ljust(117) + "\n"
+        with open(self.path("classes.npy"), "wb") as f:
+            f.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() +
+                    b"".join(struct.pack("<3d", *row) for row in rows))
+        fit = self.json_of("fit", self.path("classes.npy"), "--target", "2", "--likelihood", "softmax", "--model", "svgp",
+                           "--inducing", "8", "--max-iter", "4", "--stream")
+        self.assertEqual((fit["classes"], fit["likelihood"], fit["n"]), (["3", "7", "12"], "softmax(3)", 160))
+
+    def test_what_does_not_stream(self):
+        call = ("fit", self.train, "--target", "kind", "--inputs", "a,b", "--stream")
+        for more, words in ((("--model", "laplace"), "laplace"), (("--model", "svgp", "--weights", "number"), "--weights"),
+                            (("--model", "svgp", "--folds", "3"), "--folds")):
+            with self.subTest(more):
+                self.refused(*call, *more, says=["--stream", words])
 
 
 class Counts(CommandLine):

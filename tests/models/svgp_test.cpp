@@ -382,11 +382,59 @@ TEST(Svgp, TheLastSmallerBatchHasItsOwnScale) {
   o.after_iteration = [&](const SvgpState& s) {
     ++steps;
     ASSERT_TRUE(s.adam.has_value());
-    EXPECT_TRUE(s.q.m.allFinite());
+    EXPECT_TRUE(s.q.q().m.allFinite());
   };
   const GeneralisedFit fit = Svgp(data.X, data.y, o).fit();
   EXPECT_EQ(steps, 6);
   EXPECT_TRUE(std::isfinite(fit.value));
+}
+
+// A look on the way: after the last step it sees what the fit gives.
+TEST(Svgp, ALookAtTrainingOnTheWay) {
+  const Labelled data = simulation_one(90, 12);
+  for (const Index batch : {Index{0}, Index{30}}) {
+    SvgpOptions o = brief("bernoulli(logit)", 6, 8);
+    o.batch = batch;
+    o.steps = 20;
+    o.natural_ramp = 2;
+    o.final_sweeps = 0;
+    o.q.tolerance = 1e-9;
+    SvgpState last;
+    o.after_iteration = [&](const SvgpState& s) { last = s; };
+    Svgp model(data.X, data.y, o);
+    EXPECT_THROW(model.at(last), InputError);
+    const GeneralisedFit fit = model.fit(), seen = model.at(last);
+    EXPECT_EQ(seen.parameters.values(), fit.parameters.values());
+    EXPECT_LT((seen.predict(data.X).probabilities - fit.predict(data.X).probabilities)
+                  .cwiseAbs()
+                  .maxCoeff(),
+              batch ? 1e-15 : 1e-6);
+    EXPECT_EQ(seen.summary.iterations, fit.summary.iterations);
+    if (batch == 0) {
+      EXPECT_NEAR(seen.value, fit.value, 1e-6);
+    }
+  }
+}
+
+TEST(Svgp, AdamMovesOnceInSoManyBatches) {
+  const Labelled data = simulation_one(90, 12);
+  SvgpOptions o = brief("bernoulli(logit)", 6);
+  o.batch = 30;
+  o.steps = 20;
+  o.natural_ramp = 0;
+  o.adam_every = 3;
+  std::vector<double> lengths;
+  Index moves = 0;
+  o.after_iteration = [&](const SvgpState& s) {
+    lengths.push_back(s.adam->u(1));
+    moves = s.adam->steps;
+  };
+  EXPECT_EQ(Svgp(data.X, data.y, o).fit().summary.iterations, 20);
+  EXPECT_EQ(moves, 7);  // steps 0, 3, …, 18
+  for (std::size_t i = 1; i < lengths.size(); ++i)
+    EXPECT_EQ(lengths[i] != lengths[i - 1], i % 3 == 0) << i;
+  o.adam_every = 0;
+  EXPECT_NE(message([&] { Svgp(data.X, data.y, o); }).find("adam_every"), std::string::npos);
 }
 
 TEST(Svgp, FormsOfTheCovariance) {

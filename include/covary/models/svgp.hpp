@@ -18,12 +18,18 @@ namespace covary {
 struct GeneralisedData;
 
 // Where training stands: after an iteration of L-BFGS, or after a step of minibatches, when `adam`
-// is there.
+// is there. Everything the rest of it depends on besides the data and the options.
 struct SvgpState {
   RestartsState restarts = {};
-  std::optional<AdamState> adam = {};
-  WhitenedGaussian q = {};
+  NaturalGaussian q{0, 0};
   Jitter jitter = {};
+  // Of minibatches:
+  std::optional<AdamState> adam = {};
+  NaturalGaussian best_q{0, 0};  // beside adam->best_u
+  Index step = 0;                // the next one
+  Index shortened = 0;           // how often steps of q were
+  double initial_value = 0.0, seconds = 0.0;
+  std::vector<Summary::Point> trace = {};
 };
 
 struct SvgpOptions : LatentOptions {
@@ -49,6 +55,9 @@ struct SvgpOptions : LatentOptions {
   // γ, reached from a hundredth of it in natural_ramp steps; for twice as many only q moves.
   double natural_step = 0.1;
   Index natural_ramp = 20;
+  // Adam moves the rest once in so many batches: where M is large its gradient costs as much as all
+  // else of a step.
+  Index adam_every = 1;
   // every = 0: as long as the run.
   LearningRate learning_rate = {0.02, LearningRate::Schedule::cosine, 0.05, 0, 0};
   Index final_sweeps = 10;  // steps of q over all rows, the rest held, when the batches are done
@@ -105,7 +114,14 @@ class Svgp {
                          Jitter& jitter, Vector* gradient, UncollapsedGradient& of_q) const;
   NaturalGaussian prior() const;  // where q begins
 
+  // The next fit() goes on from a state that after_iteration was given by a model of the same data,
+  // parameters and options, and ends with the same bits as that one.
+  void resume(SvgpState state) { resume_ = std::move(state); }
+
   GeneralisedFit fit();
+  // The model as training stands, for a look at it on the way. Its value is that of the last
+  // evaluation; of minibatches, a moving average.
+  GeneralisedFit at(const SvgpState& state) const;
 
  private:
   struct Unpacked {
@@ -124,9 +140,10 @@ class Svgp {
   QOptimum maximise(ConstVector values, NaturalGaussian& q, Jitter& jitter, Vector* values_bar,
                     const QOptions& options) const;
   QOptions q_options() const;
-  Minimum train_rows(const LbfgsOptions& training, NaturalGaussian& q, Jitter& jitter, bool tell);
-  Summary train_full(NaturalGaussian& q, Jitter& jitter);
-  Summary train_batches(NaturalGaussian& q, Jitter& jitter);
+  SvgpState first_state();
+  Minimum train_rows(const LbfgsOptions& training, SvgpState& state, bool tell);
+  Summary train_full(SvgpState& state);
+  Summary train_batches(SvgpState& state);
   bool is_large_step(const RowSource& rows, const UncollapsedGradient& of_q, double gamma,
                      const NaturalGaussian& q) const;
   Index try_step(const RowSource& rows, double value, const Vector& u,
@@ -134,6 +151,8 @@ class Svgp {
                  Jitter& jitter) const;
   double batch_step(const RowSource& rows, const Vector& u, double gamma, NaturalGaussian& q,
                     Jitter& jitter, Vector* gradient, Index& halvings) const;
+  GeneralisedFit described(const Parameters& parameters, const WhitenedGaussian& q,
+                           std::vector<Matrix> Luu, Summary summary) const;
   void say(const std::string& text) const;
 
   SvgpOptions options_;
@@ -148,6 +167,7 @@ class Svgp {
   Index batch_ = 0;
   std::vector<FeaturesPtr> features_;  // one for all latent functions, or one for each
   Parameters parameters_;
+  std::optional<SvgpState> resume_;
 };
 
 }  // namespace covary

@@ -1,0 +1,136 @@
+// Training of an SVGP goes through a file and on, with the same bits.
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "covary/error.hpp"
+#include "covary/storage/checkpointing.hpp"
+#include "covary/storage/container.hpp"
+#include "support/random_data.hpp"
+
+namespace covary {
+namespace {
+
+class SvgpCheckpoint : public ::testing::Test {
+ protected:
+  void TearDown() override { std::filesystem::remove(path); }
+
+  std::string path = (std::filesystem::temp_directory_path() /
+                      ("covary-svgp-checkpoint-" + std::to_string(::getpid())))
+                         .string();
+  const testing::SmallData data = testing::small_data(90, 2, 1, 3);
+  const Vector labels = (data.Y.col(0).array() > 0.0).cast<double>();
+
+  // Labels 0, 1, 2.
+  Vector three() const { return labels + (data.X.col(0).array() > 0.5).cast<double>().matrix(); }
+};
+
+void expect_same(const GeneralisedFit& a, const GeneralisedFit& b, const RowMatrix& X) {
+  EXPECT_EQ(a.value, b.value);
+  EXPECT_EQ(a.parameters.values(), b.parameters.values());
+  EXPECT_EQ(a.predict_f(X).mean, b.predict_f(X).mean);
+  EXPECT_EQ(a.predict_f(X).variance, b.predict_f(X).variance);
+  EXPECT_EQ(a.summary.iterations, b.summary.iterations);
+  EXPECT_EQ(a.summary.evaluations, b.summary.evaluations);
+  EXPECT_EQ(a.summary.initial_value, b.summary.initial_value);
+  EXPECT_EQ(a.summary.reason, b.summary.reason);
+  EXPECT_EQ(a.summary.trace.size(), b.summary.trace.size());
+}
+
+TEST_F(SvgpCheckpoint, TrainingGoesOnWithTheSameBits) {
+  struct Case {
+    const char* name;
+    const char* likelihood;
+    const char* covariance;
+    Index batch, adam_every;
+  };
+  for (const Case& c : {Case{"all rows", "bernoulli(logit)", "full", 0, 1},
+                        {"all rows, conjugate", "gaussian", "full", 0, 1},
+                        {"batches", "bernoulli(probit)", "full", 32, 1},
+                        {"batches of three functions", "robust_max(3)", "blocks(3)", 40, 3}}) {
+    SCOPED_TRACE(c.name);
+    const bool real = std::string(c.likelihood) == "gaussian";
+    const Vector y = real ? Vector(data.Y.col(0)) : c.adam_every == 3 ? three() : labels;
+    SvgpOptions o;
+    o.likelihood = c.likelihood;
+    o.covariance = c.covariance;
+    o.inducing = 7;
+    o.batch = c.batch;
+    o.steps = 60;
+    o.natural_ramp = 4;
+    o.adam_every = c.adam_every;
+    o.final_sweeps = 2;
+    o.training.max_iterations = 12;
+    std::vector<SvgpState> states;
+    o.after_iteration = [&](const SvgpState& s) { states.push_back(s); };
+    const GeneralisedFit whole = Svgp(data.X, y, o).fit();
+    o.after_iteration = nullptr;
+    ASSERT_GT(states.size(), 6u);
+    for (const std::size_t i : {std::size_t{0}, states.size() / 3, states.size() - 2}) {
+      save_checkpoint(path, states[i], "this problem");
+      Svgp model(data.X, y, o);
+      model.resume(load_svgp_checkpoint(path, "this problem"));
+      expect_same(model.fit(), whole, data.X);
+    }
+  }
+}
+
+TEST_F(SvgpCheckpoint, TheFileIsWrittenOnTheWayAndAtTheEnd) {
+  SvgpOptions o;
+  o.likelihood = "bernoulli(logit)";
+  o.inducing = 6;
+  o.batch = 30;
+  o.steps = 25;
+  Checkpointing checkpointing(path);
+  checkpointing.problem = "p";
+  EXPECT_FALSE(checkpointing.save());  // nothing to keep yet
+  Index seen = 0;
+  o.after_iteration = [&](const SvgpState& s) {
+    checkpointing.keep(s);
+    if (++seen == 1) {
+      EXPECT_EQ(load_svgp_checkpoint(path, "p").step, 1);
+    }
+  };
+  Svgp(data.X, labels, o).fit();
+  EXPECT_TRUE(checkpointing.save());
+  const SvgpState last = load_svgp_checkpoint(path, "p");
+  EXPECT_EQ(last.step, 25);
+  EXPECT_GT(last.seconds, 0.0);
+  EXPECT_EQ(seen, 25);
+}
+
+TEST_F(SvgpCheckpoint, WhatIsNoCheckpointOfThisModelIsRefused) {
+  SvgpOptions o;
+  o.likelihood = "bernoulli(logit)";
+  o.inducing = 6;
+  o.batch = 30;
+  o.steps = 3;
+  SvgpState state;
+  EXPECT_THROW(save_checkpoint(path, state, "p"), InputError);  // no iteration yet
+  o.after_iteration = [&](const SvgpState& s) { state = s; };
+  Svgp(data.X, labels, o).fit();
+  save_checkpoint(path, state, "p");
+  EXPECT_THROW(load_svgp_checkpoint(path, "q"), InputError);
+  EXPECT_THROW(load_checkpoint(path, "p"), FileError);  // one of regression
+  // A precision that is none.
+  Container c = read_container(path);
+  c.tensors.erase("q.precision.0");
+  c.put_matrix("q.precision.0", -Matrix::Identity(6, 6));
+  write_container(path, c);
+  EXPECT_THROW(load_svgp_checkpoint(path, "p"), FileError);
+  // Other models than the state's.
+  o.after_iteration = nullptr;
+  for (const Index M : {Index{5}, Index{6}}) {
+    SvgpOptions other = o;
+    other.inducing = M;
+    if (M == 6) other.batch = 0;
+    Svgp model(data.X, labels, other);
+    model.resume(state);
+    EXPECT_THROW(model.fit(), InputError);
+  }
+}
+
+}  // namespace
+}  // namespace covary
