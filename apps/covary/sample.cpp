@@ -47,6 +47,13 @@ Outcome draw(const Saved& m, const DataArguments& a, Index draws, std::uint64_t 
   return out;
 }
 
+Outcome draw(const SavedLatent&, const DataArguments& a, Index, std::uint64_t, const Common&) {
+  throw Unsupported(fmt::format(
+      "{} holds a latent-variable model, which has no inputs to draw at; `covary predict` places "
+      "rows and decodes them",
+      a.model));
+}
+
 Outcome run_sample(const DataArguments& a, Index draws, std::uint64_t seed, const Common& common) {
   if (draws < 1) throw InputError(fmt::format("-n must be at least 1, got {}", draws));
   check_folder(a.out);

@@ -4,19 +4,18 @@ from typing import Any, TypeVar, Union
 
 import numpy as np
 
-try:
-    from sklearn.base import BaseEstimator, ClassifierMixin
-    from sklearn.utils.multiclass import check_classification_targets
-    from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
-except ImportError as error:
-    raise ImportError(
-        f"GPClassifier and SparseGPClassifier need scikit-learn 1.6 or newer ({error}): "
-        "pip install 'covary[sklearn]'. "
-        "covary.Generalised and covary.Svgp need NumPy alone."
-    ) from error
-
 from ._core import Generalised, GeneralisedFit, Kernel, Mean, Svgp
-from .estimators import _output_names, _seed
+from ._scikit_learn import (
+    BaseEstimator,
+    ClassifierMixin,
+    check_classification_targets,
+    check_is_fitted,
+    check_sample_weight,
+    documented,
+    output_names,
+    seed_of,
+    validate_data,
+)
 
 __all__ = ["GPClassifier", "SparseGPClassifier"]
 
@@ -39,11 +38,11 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         """
         if self.multi_class not in ("joint", "one_vs_rest"):
             raise ValueError(f"multi_class is {self.multi_class!r}; it is 'joint' or 'one_vs_rest'")
-        output_names = _output_names(y)
+        target_names = output_names(y)
         X, y = validate_data(self, X, y, dtype=np.float64, order="C")
         check_classification_targets(y)
         if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+            sample_weight = check_sample_weight(sample_weight, X, dtype=np.float64)
             if sample_weight.min() < 0:
                 raise ValueError(f"sample_weight has negative entries, as {sample_weight.min()}; weights are 0 or more")
             if sample_weight.max() == 0:
@@ -54,10 +53,10 @@ class _Classifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f"y holds one class only, '{self.classes_[0]}'; a classifier needs rows of two at least")
         names = getattr(self, "feature_names_in_", None)
         columns = {"input_names": None if names is None else list(names),
-                   "output_name": output_names[0] if output_names else None}
+                   "output_name": target_names[0] if target_names else None}
         self.fit_ = self._train(X, codes.astype(np.float64), likelihood=self._likelihood(),
                                 classes=[_name(label) for label in self.classes_],
-                                weights=sample_weight, seed=_seed(self.random_state), **columns)
+                                weights=sample_weight, seed=seed_of(self.random_state), **columns)
         self.kernel_ = self.fit_.kernel
         self.n_iter_ = self.fit_.summary.iterations
         self._keep_values()
@@ -90,13 +89,13 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         return self.likelihood
 
 
+@documented
 class GPClassifier(_Classifier):
     """Gaussian-process classification, for up to some thousands of rows.
 
     Parameters
     ----------
-    kernel : str or Kernel, default "se(ard)"
-        A kernel expression such as ``"matern52(ard) + linear"``.
+    <kernel>
     likelihood : str, default "auto"
         ``"auto"`` is ``"bernoulli"`` for two classes and ``"softmax"`` for more. Also
         ``"bernoulli(probit)"``, and with ``method="vgp"`` ``"robust_max"``.
@@ -104,36 +103,23 @@ class GPClassifier(_Classifier):
         How the posterior is approximated. EP is for two classes, or one against the rest.
     power : float, default 1.0
         Of EP, above 0 and at most 1.
-    mean : str or Mean, default "zero"
-        ``"zero"``, ``"constant"``, ``"linear"`` or ``"poly(k)"``.
-    multi_class : {"joint", "one_vs_rest"}, default "joint"
-        More than two classes: one model of all, or one of each against the others with a kernel of
-        its own, whose probabilities are then made to sum to one.
-    scale : {"columns", "global", "none", "auto"}, default "columns"
-        How inputs are scaled before the model sees them.
-    pca : int, default 0
-        The model sees so many principal components of the scaled inputs; 0 is the inputs themselves.
+    <mean>
+    <multi_class>
+    <scale>
+    <pca>
     restarts : int, default 1
         Starts of the optimiser in all; 0 is three up to 300 rows, else one.
     max_iter : int, default 100
         Iterations of each start; 0 keeps the data-scaled start.
-    random_state : int, RandomState instance or None, default None
-        Of the restarts. An integer is the seed of the command line.
-    verbose : bool, default False
-        Draw a progress bar: in a notebook, on a terminal, else as lines.
+    <random_state>
+    <verbose>
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
-    fit_ : covary.GeneralisedFit
-        The trained model, with everything of level two.
-    kernel_ : covary.Kernel
+    <classes_>
     log_marginal_likelihood_value_ : float
         The evidence as the method approximates it; of one against the rest the sum over the classes.
-    n_iter_ : int
-    n_features_in_ : int
-    feature_names_in_ : array of str
-        When X was a table with column names.
+    <features>
 
     Examples
     --------
@@ -176,23 +162,20 @@ class GPClassifier(_Classifier):
         self.log_marginal_likelihood_value_ = self.fit_.value
 
 
+@documented
 class SparseGPClassifier(_Classifier):
     """Sparse variational Gaussian-process classification, for many rows.
 
     Parameters
     ----------
-    kernel : str or Kernel, default "se(ard)"
-        A kernel expression such as ``"matern52(ard) + linear"``.
+    <kernel>
     likelihood : str, default "auto"
         ``"auto"`` is ``"bernoulli"`` for two classes and ``"softmax"`` for more. Also
         ``"bernoulli(probit)"`` and ``"robust_max"``.
-    mean : str or Mean, default "zero"
-        ``"zero"``, ``"constant"``, ``"linear"`` or ``"poly(k)"``.
+    <mean>
     inducing : int, None or array of shape (n_inducing, n_features), default 100
         How many inducing inputs, at most one for each row; or themselves, in the units of X.
-    selection : str, default "greedy_variance"
-        How they are chosen: ``"greedy_variance"``, ``"kmeans"``, ``"hierarchical_kmeans"``,
-        ``"random"`` or ``"grid"``; of two classes ``"informative_vectors"`` too.
+    <selection>
     covariance : str, default "full"
         Of q: ``"full"``, ``"blocks(20)"`` or ``"diagonal"``.
     batch : int, default 0
@@ -200,32 +183,20 @@ class SparseGPClassifier(_Classifier):
         are no more than a batch.
     epochs : int, default 0
         Passes of minibatches over the data; 0 is twenty, but 2000 to 20 000 steps.
-    multi_class : {"joint", "one_vs_rest"}, default "joint"
-        More than two classes: one model of all, or one of each against the others with a kernel of
-        its own, whose probabilities are then made to sum to one.
-    scale : {"columns", "global", "none", "auto"}, default "columns"
-        How inputs are scaled before the model sees them.
-    pca : int, default 0
-        The model sees so many principal components of the scaled inputs; 0 is the inputs themselves.
+    <multi_class>
+    <scale>
+    <pca>
     max_iter : int, default 100
         Iterations when all rows are used; 0 keeps the data-scaled start.
-    random_state : int, RandomState instance or None, default None
-        An integer is the seed of the command line.
-    verbose : bool, default False
-        Draw a progress bar: in a notebook, on a terminal, else as lines.
+    <random_state>
+    <verbose>
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
-    fit_ : covary.GeneralisedFit
-        The trained model, with everything of level two.
-    kernel_ : covary.Kernel
+    <classes_>
     elbo_value_ : float
         The lower bound on the evidence; of one against the rest the sum over the classes.
-    n_iter_ : int
-    n_features_in_ : int
-    feature_names_in_ : array of str
-        When X was a table with column names.
+    <features>
 
     Examples
     --------

@@ -1,21 +1,20 @@
 """Level one: estimators in the manner of scikit-learn."""
 
-from typing import Any, Optional, TypeVar, Union
+from typing import Any, TypeVar, Union
 
 import numpy as np
 
-try:
-    from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-    from sklearn.utils import check_random_state
-    from sklearn.utils.validation import check_is_fitted, validate_data
-except ImportError as error:
-    raise ImportError(
-        f"GPRegressor and SparseGPRegressor need scikit-learn 1.6 or newer ({error}): "
-        "pip install 'covary[sklearn]'. "
-        "covary.Regression and covary.SparseRegression need NumPy alone."
-    ) from error
-
 from ._core import Fit, Kernel, Mean, Regression, SparseRegression
+from ._scikit_learn import (
+    BaseEstimator,
+    MultiOutputMixin,
+    RegressorMixin,
+    check_is_fitted,
+    documented,
+    output_names,
+    seed_of,
+    validate_data,
+)
 
 __all__ = ["GPRegressor", "SparseGPRegressor"]
 
@@ -33,13 +32,13 @@ class _Regressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def fit(self: _Self, X: Any, y: Any) -> _Self:
         """Trains the kernel's parameters and the noise by maximum likelihood."""
-        output_names = _output_names(y)
+        target_names = output_names(y)
         X, y = validate_data(self, X, y, multi_output=True, y_numeric=True, dtype=np.float64,
                              order="C")
         names = getattr(self, "feature_names_in_", None)
-        seed = _seed(self.random_state)
+        seed = seed_of(self.random_state)
         model = self._model(X, y, seed, input_names=None if names is None else list(names),
-                            output_names=output_names)
+                            output_names=target_names)
         self.fit_ = model.fit(seed=seed, restarts=self.restarts, max_iter=self.max_iter,
                               progress=bool(self.verbose))
         self.kernel_ = self.fit_.kernel
@@ -73,7 +72,7 @@ class _Regressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> np.ndarray:
         """Joint draws of y, noise included: (n, n_samples), or (n, n_targets, n_samples)."""
         X = self._inputs(X)
-        seed = _seed(random_state)
+        seed = seed_of(random_state)
         draws = self.fit_.sample(X, draws=n_samples, seed=seed)
         noise = np.random.default_rng(seed).standard_normal(draws.shape)
         return np.moveaxis(draws + np.sqrt(self.noise_variance_) * noise, 0, -1)
@@ -96,39 +95,28 @@ class _Regressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return covariances[0] if noise.size == 1 else np.stack(covariances, axis=-1)
 
 
+@documented
 class GPRegressor(_Regressor):
     """Exact Gaussian-process regression with trained noise.
 
     Parameters
     ----------
-    kernel : str or Kernel, default "se(ard)"
-        A kernel expression such as ``"matern52(ard) + linear"``.
-    mean : str or Mean, default "zero"
-        ``"zero"`` (after scaling), ``"constant"``, ``"linear"`` or ``"poly(k)"``.
-    scale : {"columns", "global", "none", "auto"}, default "columns"
-        How inputs and outputs are scaled before the model sees them; predictions are scaled back.
+    <kernel>
+    <regression mean>
+    <regression scale>
     restarts : int, default 0
         Starts of the optimiser in all; 0 is three up to 1000 rows, else one.
     max_iter : int, default 1000
         Iterations of each start; 0 keeps the data-scaled starts.
-    random_state : int, RandomState instance or None, default None
-        Of the restarts. An integer is the seed of the command line.
-    verbose : bool, default False
-        Draw a progress bar: in a notebook, on a terminal, else as lines.
+    <random_state>
+    <verbose>
 
     Attributes
     ----------
-    fit_ : covary.Fit
-        The trained model, with everything of level two.
-    kernel_ : covary.Kernel
-    noise_variance_ : float or array of shape (n_targets,)
-        In the units of y squared.
+    <fit_>
     log_marginal_likelihood_value_ : float
         The evidence in the units of the data.
-    n_iter_ : int
-    n_features_in_ : int
-    feature_names_in_ : array of str
-        When X was a table with column names.
+    <features>
 
     Examples
     --------
@@ -157,41 +145,31 @@ class GPRegressor(_Regressor):
         self.log_marginal_likelihood_value_ = self.fit_.log_marginal_likelihood
 
 
+@documented
 class SparseGPRegressor(_Regressor):
     """Sparse Gaussian-process regression with trained noise, for many rows.
 
     Parameters
     ----------
-    kernel : str or Kernel, default "se(ard)"
-        A kernel expression such as ``"matern52(ard) + linear"``.
-    mean : str or Mean, default "zero"
-        ``"zero"`` (after scaling), ``"constant"``, ``"linear"`` or ``"poly(k)"``.
+    <kernel>
+    <regression mean>
     model : str, default "vfe"
         ``"vfe"``, ``"vfe(tight)"``, ``"fitc"``, ``"pep(0.5)"``, ``"dtc"``, ``"sor"``, ``"pitc"`` or
         ``"cglb"``.
     inducing : None, int or array of shape (n_inducing, n_features), default None
         How many inducing inputs; None for as many as it needs; or themselves, in the units of X.
-    selection : str, default "greedy_variance"
-        How they are chosen: ``"greedy_variance"``, ``"kmeans"``, ``"hierarchical_kmeans"``,
-        ``"random"`` or ``"grid"``.
-    scale : {"columns", "global", "none", "auto"}, default "columns"
-        How inputs and outputs are scaled before the model sees them; predictions are scaled back.
+    <selection>
+    <regression scale>
     restarts : int, default 0
         Starts of the exact fit of some rows that training begins with; 0 is three.
     max_iter : int, default 1000
         Iterations of each part of training; 0 keeps the data-scaled start.
-    random_state : int, RandomState instance or None, default None
-        An integer is the seed of the command line.
-    verbose : bool, default False
-        Draw a progress bar: in a notebook, on a terminal, else as lines.
+    <random_state>
+    <verbose>
 
     Attributes
     ----------
-    fit_ : covary.Fit
-        The trained model, with everything of level two.
-    kernel_ : covary.Kernel
-    noise_variance_ : float or array of shape (n_targets,)
-        In the units of y squared.
+    <fit_>
     elbo_value_ : float
         The objective in the units of the data: a lower bound on the evidence for ``"vfe"`` and
         ``"vfe(tight)"``, else an approximation of it.
@@ -199,10 +177,7 @@ class SparseGPRegressor(_Regressor):
         What the evidence cannot exceed; None for models that are no bounds.
     inducing_inputs_ : array of shape (n_inducing, n_features)
         In the units of X.
-    n_iter_ : int
-    n_features_in_ : int
-    feature_names_in_ : array of str
-        When X was a table with column names.
+    <features>
 
     Examples
     --------
@@ -237,16 +212,3 @@ class SparseGPRegressor(_Regressor):
         self.elbo_value_ = self.fit_.log_marginal_likelihood
         self.upper_bound_value_ = self.fit_.upper_bound
         self.inducing_inputs_ = self.fit_.Z
-
-
-def _seed(random_state: Any) -> int:
-    if isinstance(random_state, (int, np.integer)):
-        return int(random_state)
-    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-
-
-def _output_names(y: Any) -> Optional[list]:
-    if hasattr(y, "columns"):
-        return [str(name) for name in y.columns]
-    name = getattr(y, "name", None)
-    return None if name is None else [str(name)]

@@ -4,17 +4,8 @@ from typing import Any, Dict, List, Optional, Union
 
 import numpy as np
 
-try:
-    from sklearn.base import BaseEstimator, TransformerMixin
-    from sklearn.utils.validation import check_is_fitted, validate_data
-except ImportError as error:
-    raise ImportError(
-        f"BayesianGPLVM, DynamicalGPLVM and MRD need scikit-learn 1.6 or newer ({error}): "
-        "pip install 'covary[sklearn]'. covary.Gplvm needs NumPy alone."
-    ) from error
-
 from ._core import Gplvm, GplvmFit, Kernel
-from .estimators import _seed
+from ._scikit_learn import BaseEstimator, TransformerMixin, check_is_fitted, seed_of, validate_data
 
 __all__ = ["BayesianGPLVM", "DynamicalGPLVM", "MRD"]
 
@@ -29,7 +20,7 @@ class _Latent(TransformerMixin, BaseEstimator):
         """Finds q of the latent inputs, the mapping and how many dimensions are in use. y is not used."""
         X = validate_data(self, X, dtype=np.float64, order="C", ensure_all_finite="allow-nan", ensure_min_samples=2)
         model = Gplvm(X, latent=self.latent, kernel=self.kernel, inducing=self.inducing, scale=self.scale,
-                      restarts=self.restarts, seed=_seed(self.random_state), **self._more(X))
+                      restarts=self.restarts, seed=seed_of(self.random_state), **self._more(X))
         self.fit_ = model.fit(max_iter=self.max_iter, progress=bool(self.verbose))
         self.embedding_ = self.fit_.mean
         self.relevance_ = self.fit_.relevance

@@ -1,0 +1,89 @@
+"""What the estimators share: scikit-learn, if it is there, and words that are the same in all of them."""
+
+from typing import Any, Optional, Type, TypeVar
+
+import numpy as np
+
+try:
+    from sklearn.base import BaseEstimator as BaseEstimator
+    from sklearn.base import ClassifierMixin as ClassifierMixin
+    from sklearn.base import MultiOutputMixin as MultiOutputMixin
+    from sklearn.base import RegressorMixin as RegressorMixin
+    from sklearn.base import TransformerMixin as TransformerMixin
+    from sklearn.utils import check_random_state
+    from sklearn.utils.multiclass import check_classification_targets as check_classification_targets
+    from sklearn.utils.validation import _check_sample_weight as check_sample_weight
+    from sklearn.utils.validation import check_is_fitted as check_is_fitted
+    from sklearn.utils.validation import validate_data as validate_data
+except ImportError as error:
+    raise ImportError(
+        f"the estimators, such as GPRegressor and GPClassifier, need scikit-learn 1.6 or newer ({error}): "
+        "pip install 'covary[sklearn]'. "
+        "The models, such as covary.Regression and covary.Generalised, need NumPy alone."
+    ) from error
+
+__all__ = [
+    "BaseEstimator", "ClassifierMixin", "MultiOutputMixin", "RegressorMixin", "TransformerMixin", "check_classification_targets",
+    "check_is_fitted", "check_sample_weight", "documented", "output_names", "seed_of", "validate_data",
+]
+
+_Class = TypeVar("_Class")
+
+_ENTRIES = {
+    "kernel": '''kernel : str or Kernel, default "se(ard)"
+        A kernel expression such as ``"matern52(ard) + linear"``.''',
+    "selection": '''selection : str, default "greedy_variance"
+        How they are chosen: ``"greedy_variance"``, ``"kmeans"``, ``"hierarchical_kmeans"``,
+        ``"random"`` or ``"grid"``; of two classes ``"informative_vectors"`` too.''',
+    "regression mean": '''mean : str or Mean, default "zero"
+        ``"zero"`` (after scaling), ``"constant"``, ``"linear"`` or ``"poly(k)"``.''',
+    "mean": '''mean : str or Mean, default "zero"
+        ``"zero"``, ``"constant"``, ``"linear"`` or ``"poly(k)"``.''',
+    "regression scale": '''scale : {"columns", "global", "none", "auto"}, default "columns"
+        How inputs and outputs are scaled before the model sees them; predictions are scaled back.''',
+    "scale": '''scale : {"columns", "global", "none", "auto"}, default "columns"
+        How inputs are scaled before the model sees them.''',
+    "pca": '''pca : int, default 0
+        The model sees so many principal components of the scaled inputs; 0 is the inputs themselves.''',
+    "multi_class": '''multi_class : {"joint", "one_vs_rest"}, default "joint"
+        More than two classes: one model of all, or one of each against the others with a kernel of
+        its own, whose probabilities are then made to sum to one.''',
+    "random_state": '''random_state : int, RandomState instance or None, default None
+        Of what is random. An integer is the seed of the command line.''',
+    "verbose": '''verbose : bool, default False
+        Draw a progress bar: in a notebook, on a terminal, else as lines.''',
+    "fit_": '''fit_ : covary.Fit
+        The trained model, with everything of level two.
+    kernel_ : covary.Kernel
+    noise_variance_ : float or array of shape (n_targets,)
+        In the units of y squared.''',
+    "classes_": '''classes_ : array of shape (n_classes,)
+    fit_ : covary.GeneralisedFit
+        The trained model, with everything of level two.
+    kernel_ : covary.Kernel''',
+    "features": '''n_iter_ : int
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        When X was a table with column names.''',
+}
+
+
+def documented(of: Type[_Class]) -> Type[_Class]:
+    """Puts the entries in place of the lines ``<name>`` of a docstring."""
+    for name, entry in _ENTRIES.items():
+        if of.__doc__:
+            of.__doc__ = of.__doc__.replace(f"<{name}>", entry)
+    return of
+
+
+def seed_of(random_state: Any) -> int:
+    if isinstance(random_state, (int, np.integer)):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+def output_names(y: Any) -> Optional[list]:
+    if hasattr(y, "columns"):
+        return [str(name) for name in y.columns]
+    name = getattr(y, "name", None)
+    return None if name is None else [str(name)]
