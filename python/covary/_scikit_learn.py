@@ -23,8 +23,9 @@ except ImportError as error:
     ) from error
 
 __all__ = [
-    "BaseEstimator", "ClassifierMixin", "MultiOutputMixin", "RegressorMixin", "TransformerMixin", "check_classification_targets",
-    "check_is_fitted", "check_sample_weight", "documented", "output_names", "seed_of", "validate_data",
+    "BaseEstimator", "ClassifierMixin", "MultiOutputMixin", "RegressorMixin", "TransformerMixin",
+    "check_classification_targets", "check_is_fitted", "check_sample_weight", "documented", "output_names", "seed_of",
+    "validate_data",
 ]
 
 _Class = TypeVar("_Class")
@@ -34,7 +35,7 @@ _ENTRIES = {
         A kernel expression such as ``"matern52(ard) + linear"``.''',
     "selection": '''selection : str, default "greedy_variance"
         How they are chosen: ``"greedy_variance"``, ``"kmeans"``, ``"hierarchical_kmeans"``,
-        ``"random"`` or ``"grid"``; of two classes ``"informative_vectors"`` too.''',
+        ``"random"`` or ``"grid"``.''',
     "regression mean": '''mean : str or Mean, default "zero"
         ``"zero"`` (after scaling), ``"constant"``, ``"linear"`` or ``"poly(k)"``.''',
     "mean": '''mean : str or Mean, default "zero"
