@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "kernels/gaussian_pair.hpp"
+#include "kernels/linear_pairs.hpp"
 #include "kernels/sampled_expectations.hpp"
 #include "kernels/se_pairs.hpp"
 
@@ -78,12 +79,17 @@ class ClosedExpectations final : public GaussianExpectations {
     }
   }
 
-  // Every pair of terms; the square of a term without a linear factor by products where it can.
+  // Every pair of terms; the square of a term without a linear factor, or with nothing else, by
+  // products where it can.
   void psi2(const GaussianBlock& x, MatrixOut sum) override {
     for (std::size_t s = 0; s < values_.size(); ++s)
       for (std::size_t t = s; t < values_.size(); ++t) {
         if (s == t && fast_[s] && fast_[s]->holds(x)) {
           fast_[s]->psi2(x, sum);
+          continue;
+        }
+        if (s == t && is_only_linear(values_[s])) {
+          linear_psi2(values_[s], Z_, x, sum);
           continue;
         }
         for (Index i = 0; i < x.mean.n; ++i)
@@ -98,6 +104,10 @@ class ClosedExpectations final : public GaussianExpectations {
           fast_[s]->pullback(x, bar, bars[s], to);
           continue;
         }
+        if (s == t && is_only_linear(values_[s])) {
+          linear_psi2_pullback(values_[s], Z_, x, bar, bars[s], to);
+          continue;
+        }
         for (Index i = 0; i < x.mean.n; ++i)
           pair_psi2_pullback(values_[s], values_[t], s == t, Z_, x, i, bar, bars[s], bars[t], to);
       }
@@ -105,6 +115,7 @@ class ClosedExpectations final : public GaussianExpectations {
   }
 
  private:
+  static bool is_only_linear(const TermValues& s) { return s.is_linear() && s.w.isZero(0.0); }
   double noise(const WhiteTerm& white) const {
     double v = white.factor;
     for (const Index at : white.variances) v *= theta_[at];

@@ -41,7 +41,8 @@ Rates counts(Index N, Index D, bool exposure) {
   o.mean = "constant";
   o.starts = 1;
   o.training.max_iterations = 15;
-  GeneralisedFit fit = Generalised(data.X, data.y, o, data.aux).fit();
+  o.aux = data.aux;
+  GeneralisedFit fit = Generalised(data.X, data.y, o).fit();
   fit.output_name = "arrivals <n>";
   fit.input_names = {"hour"};
   fit.input_names.resize(static_cast<std::size_t>(D), "other");
