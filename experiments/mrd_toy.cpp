@@ -18,6 +18,7 @@ namespace covary::experiments {
 namespace {
 
 constexpr Index rows = 100, columns = 10, default_repeats = 5;
+constexpr double in_use = 0.01;  // relevance, as in reports
 
 RowMatrix view(const Vector& own, const Vector& shared, Random& random) {
   RowMatrix out(rows, columns);
@@ -60,7 +61,7 @@ Result mrd_toy(const Settings& settings) {
     Index both = 0, of_a = 0, of_b = 0;
     double found[3] = {0.0, 0.0, 0.0};
     for (Index q = 0; q < 8; ++q) {
-      const bool a = relevance(0, q) > 0.05, b = relevance(1, q) > 0.05;
+      const bool a = relevance(0, q) > in_use, b = relevance(1, q) > in_use;
       both += a && b;
       of_a += a && !b;
       of_b += b && !a;

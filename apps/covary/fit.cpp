@@ -341,7 +341,7 @@ void add_fit(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
       "Example:\n  covary fit train.csv --target y --kernel 'se(ard) + linear' --out model.cov\n"
       "  covary fit train.csv --target y --stream --inducing 20 --max-iter 10\n"
       "  covary fit train.csv --target y --likelihood student_t --model laplace --max-iter 10\n"
-      "  covary fit table.csv --model gplvm --latent 3 --inducing 20 --max-iter 20");
+      "  covary fit train.csv --model gplvm --latent 1 --inducing 20 --max-iter 20");
   add_common(*sub, verb->common);
   verb->app = sub;
   verb->run = [a](const Common& common) { return run_fit(*a, common); };

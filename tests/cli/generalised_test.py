@@ -98,7 +98,7 @@ class Classes(ClassTable):
         self.assertIn("2 principal components with 100 % of the variance", covary("show", self.path("c.cov")).stdout)
         self.assertEqual(len(self.fit("--pca", "1", "--max-iter", "5")["pca"]["explained"]), 1)
         for verb in ("fit", "compare"):
-            self.refused(verb, self.train, "--target", "number", "--inputs", "a,b", "--pca", "1",
+            self.refused(verb, self.train, "--target", "number", "--inputs", "a,b", "--pca", "1", "--kernel", "se",
                          says=["--pca is for --model laplace"])
         self.refused("fit", self.train, "--target", "kind", "--inputs", "a,b", "--pca", "3",
                      says=["3 components were asked for"])

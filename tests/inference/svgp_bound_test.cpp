@@ -95,7 +95,7 @@ TEST(SvgpBound, P45ExpectationsAndTheirLimits) {
   const double y[] = {1.0, 0.0}, m[] = {0.7, -1.2}, v[] = {1.3, 0.4}, narrow[] = {1e-12, 1e-12};
   double value[2], m_bar[2], v_bar[2], closed[2], theta_bar[1] = {0}, closed_bar[1] = {0};
   const auto ask = [&](const RowExpectation& e, const double* variance, double* to, double* bar) {
-    e({2, y, nullptr, nullptr, m, variance, 2, to, m_bar, v_bar, bar});
+    e({2, y, nullptr, nullptr, m, variance, 2, to, m_bar, v_bar, nullptr, bar});
   };
   ask(row_likelihood("gaussian", Vector::Constant(1, 0.3)).expectation, v, value, theta_bar);
   ask(gaussian_expectation(0.3), v, closed, closed_bar);
