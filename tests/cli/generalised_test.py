@@ -100,7 +100,7 @@ class Classes(ClassTable):
         for verb in ("fit", "compare"):
             self.refused(verb, self.train, "--target", "number", "--inputs", "a,b", "--pca", "1", "--kernel", "se",
                          says=["--pca is for --model laplace"])
-        self.refused("fit", self.train, "--target", "kind", "--inputs", "a,b", "--pca", "3",
+        self.refused("fit", self.train, "--target", "kind", "--inputs", "a,b", "--likelihood", "bernoulli", "--pca", "3",
                      says=["3 components were asked for"])
 
     def test_every_method_fits_and_is_saved(self):
