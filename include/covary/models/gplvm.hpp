@@ -36,7 +36,7 @@ struct GplvmOptions {
   double snr = 100.0;
   Index held_iterations = 100;
   double start_variance = 0.5;
-  Index starts = 0;  // 0: four up to 500 rows, two up to 2000, else one
+  Index starts = 0;       // 0: four up to 500 rows, two up to 2000, else one
   Index first_start = 0;  // starts first_start, first_start + 1, … are made
   std::uint64_t seed = 0;
   LbfgsOptions training = {};
