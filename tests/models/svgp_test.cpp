@@ -356,7 +356,8 @@ TEST(Svgp, T23WorkFollowsTheRowsThatAreVisited) {
     asked = 0;
     static_cast<void>(model.elbo());
     out.all = asked;
-    const MemoryRows rows(data.X.topRows(32), RowMatrix(data.y.head(32)), Vector());
+    const RowMatrix y = data.y.head(32);
+    const MemoryRows rows(data.X.topRows(32), y, Vector());
     Jitter jitter;
     UncollapsedGradient of_q;
     Vector gradient;
