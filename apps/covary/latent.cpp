@@ -17,6 +17,7 @@ namespace {
 
 std::vector<std::string> names_of(const Table& table, const std::vector<Index>& columns) {
   std::vector<std::string> out;
+  out.reserve(columns.size());
   for (const Index c : columns) out.push_back(table.names[static_cast<std::size_t>(c)]);
   return out;
 }
