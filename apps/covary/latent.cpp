@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "covary/data/columns.hpp"
-#include "covary/data/metrics.hpp"
 #include "covary/error.hpp"
 #include "covary/models/gplvm.hpp"
 #include "progress.hpp"

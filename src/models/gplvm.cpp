@@ -45,6 +45,12 @@ Gplvm::Gplvm(ConstRows Y, GplvmOptions options) : options_(std::move(options)) {
     latent_ =
         factorised_inputs({N, Q, options_.given, options_.prior_mean, options_.prior_variance});
   }
+  if (!GaussianExpectations::closed(options_.kernel, Q))
+    warnings_.push_back(
+        fmt::format("{} has no closed expectations under Gaussian inputs: a fixed rule stands for "
+                    "them, and the "
+                    "bound is one of that rule only",
+                    options_.kernel.print()));
   declare(start_means(options_.first_start), options_.seed);
 }
 

@@ -149,10 +149,14 @@ Minimum Gplvm::train(const LbfgsOptions& training, Jitter& jitter, bool keep_sta
 
 Minimum Gplvm::train_from(Index start, Jitter& jitter) {
   if (start > options_.first_start) {
-    const Parameters given = parameters_;
+    // Other latent inputs and Z; what the caller has set, fixed, tied or given a prior stays.
+    Parameters given = parameters_;
     declare(start_means(start), options_.seed + static_cast<std::uint64_t>(start));
-    for (const Parameter& p : given.all())
-      if (!p.trainable) parameters_.fix(p.path);
+    for (const Parameter& p : parameters_.all())
+      if ((p.path.starts_with("latent.") || p.path.ends_with("features.Z")) &&
+          given.at(p.path).trainable)
+        given.set(p.path, p.value);
+    parameters_ = std::move(given);
   }
   if (options_.held_iterations > 0 && options_.training.max_iterations > 0) {
     const Parameters before = parameters_;

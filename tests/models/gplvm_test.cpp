@@ -270,6 +270,26 @@ TEST(Gplvm, BadInput) {
   EXPECT_THROW(fit.infer(RowMatrix::Zero(1, 2)), InputError);
 }
 
+// What the caller fixed holds from every start; a kernel without closed expectations is told of.
+TEST(Gplvm, SettingsHoldFromEveryStart) {
+  GplvmOptions o;
+  o.latent = 2;
+  o.kernel = "matern32(ard)";
+  o.starts = 3;
+  o.training.max_iterations = 3;
+  o.held_iterations = 1;
+  for (Index first = 0; first < 2; ++first) {
+    o.first_start = first;
+    Gplvm model(Random(1).normal_matrix(8, 3), o);
+    model.parameters().set("likelihood.variance", 0.37);
+    model.parameters().fix("likelihood.variance");
+    const GplvmFit fit = model.fit();
+    EXPECT_EQ(fit.parameters.at("likelihood.variance").value(0), 0.37);
+    EXPECT_EQ(fit.summary.starts.size(), 3u);
+    EXPECT_NE(fit.summary.warnings.front().find("no closed expectations"), std::string::npos);
+  }
+}
+
 TEST(NeighbourErrors, CountsRowsWhoseNeighbourDiffers) {
   const RowMatrix X = rows_of(4, 1, {0.0, 0.1, 5.0, 5.2});
   EXPECT_EQ(neighbour_errors(X, {0, 0, 1, 1}), 0);
