@@ -44,8 +44,7 @@ format:
 # Clang does not read GCC's precompiled headers.
 lint: install-deps
 	clang-format-14 --dry-run --Werror $(CXX_FILES)
-	cmake -S . -B build/lint -G Ninja -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON >/dev/null
-	git ls-files 'src/*.cpp' 'apps/*.cpp' 'experiments/*.cpp' | xargs -P $(JOBS) -n 4 clang-tidy-14 -p build/lint --quiet --warnings-as-errors='*' --extra-arg=-Wno-unknown-warning-option
+	scripts/lint.sh $(JOBS) $(shell git ls-files 'src/*.cpp' 'apps/*.cpp' 'experiments/*.cpp')
 
 docs:
 	@scripts/check-docs.sh
