@@ -52,29 +52,6 @@ std::pair<Digits, Digits> read_digits() {
   return {take(rows[0]), take(rows[1])};
 }
 
-// What a fit that ended here would be.
-GeneralisedFit fit_at(const Svgp& model, const SvgpState& state) {
-  const Vector values = model.parameters().constrain(state.adam->u);
-  const Kernel& kernel = model.options().kernel;
-  const Vector theta = values.head(kernel.parameter_count(pixels)), z = values.tail(M * pixels);
-  const FeaturesPtr features =
-      inducing_points(kernel, Eigen::Map<const RowMatrix>(z.data(), M, pixels));
-  Jitter jitter = state.jitter;
-  Cholesky factor = factor_Kuu(*features, theta, z, jitter, true);
-  InducingPosteriorParts parts;
-  parts.parts.push_back({kernel, theta, features, z, std::move(factor.L), factor.jitter});
-  parts.mean = model.options().mean;
-  parts.q = state.q;
-  return {"svgp",
-          InducingPosterior(std::move(parts)),
-          model.options().likelihood,
-          Vector(),
-          model.input_scaling(),
-          model.output_scaling(),
-          model.parameters(),
-          Summary()};
-}
-
 void measure(double limit) {
   const auto digits = read_digits();
   const Digits &train = digits.first, &test = digits.second;
@@ -93,19 +70,19 @@ void measure(double limit) {
          next = 0.05;  // the clock of training stands still while the test rows are used
   Index steps = 0;
   std::string points;
-  const Svgp* at = nullptr;
+  const Svgp* trained = nullptr;
   o.training.stop = [&] { return bench::now() - began >= limit; };
   o.after_iteration = [&](const SvgpState& state) {
     ++steps;
     const double now = bench::now(), seconds = now - began;
     if (seconds < next) return;
-    const double nlpd = -fit_at(*at, state).log_density(test.X, test.y).mean();
+    const double nlpd = -trained->at(state).log_density(test.X, test.y).mean();
     points += fmt::format("{}[{:.4g}, {:.6g}]", points.empty() ? "" : ", ", seconds, nlpd);
     next = 1.15 * seconds;
     began += bench::now() - now;
   };
   Svgp model(train.X, train.y, o);
-  at = &model;
+  trained = &model;
   began = bench::now();
   model.fit();
   fmt::print(

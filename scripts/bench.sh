@@ -28,13 +28,12 @@ if [ "${QUICK:-no}" = yes ]; then
 fi
 sizes=${SIZES:-$all_sizes} rounds=${ROUNDS:-5} peers=${PEERS:-yes}
 cores=$(nproc) load=$(cut -d ' ' -f 1 /proc/loadavg)
-build=build/bench results=build/bench/results bin=build/bench/bin
+build=build/bench results=build/bench/results bin=build/release/bin
 
 rm -rf "$results"
 mkdir -p "$results"
-cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCOVARY_BUILD_BENCH=ON \
-  -DCOVARY_BUILD_TESTS=OFF -DCOVARY_BUILD_APPS=OFF >/dev/null
-cmake --build "$build" --target covary_bench -j "${JOBS:-$cores}"
+cmake -S . -B build/release -G Ninja -DCMAKE_BUILD_TYPE=Release -DCOVARY_BUILD_BENCH=ON >/dev/null
+cmake --build build/release --target covary_bench covary_cli -j "${JOBS:-$cores}"
 if [ "$peers" = yes ]; then
   echo "== The peers, each in its own environment"
   bench/peers/install.sh || echo "going on with those that could be installed"
@@ -97,12 +96,8 @@ COVARY_NUM_THREADS=1 "$bin/autodiff_bench" "${micro[@]}" --benchmark_out="$resul
 COVARY_NUM_THREADS=$cores "$bin/kernel_bench" "${micro[@]}" --benchmark_out="$results/kernels.json" >"$results/kernels.txt" 2>&1
 "$bin/csv_bench" "$build/benchmark.csv" "$csv_megabytes" >"$results/other.jsonl"
 "$bin/predict_bench" >>"$results/other.jsonl"
-if [ -x build/release/bin/covary ]; then
-  python3 bench/startup.py build/release/bin/covary --version >>"$results/other.jsonl"
-  python3 bench/stream.py build/release/bin/covary "$build/stream" >>"$results/other.jsonl"
-else
-  echo "   no build/release/bin/covary: start-up and streaming are left out (make build makes it)"
-fi
+python3 bench/startup.py "$bin/covary" --version >>"$results/other.jsonl"
+python3 bench/stream.py "$bin/covary" "$build/stream" >>"$results/other.jsonl"
 
 if [ "$peers" = yes ]; then
   echo "== The peers"

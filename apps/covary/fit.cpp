@@ -131,7 +131,7 @@ class Session {
       checkpointing_.keep(s);
     };
     hooks.after_svgp = [this](const SvgpState& s) {
-      if (s.restarts.run) progress_->show({s.restarts, s.jitter});
+      progress_->show(s);
       checkpointing_.keep(s);
     };
     begin_progress({}, 1, 0.0);

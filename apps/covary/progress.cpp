@@ -81,23 +81,47 @@ void Progress::show(const TrainingState& state) {
     return;
   }
   const double part = fraction(run);
+  if (!is_time_to_draw()) return;
+  const double starts = static_cast<double>(starts_), start = static_cast<double>(start_);
+  draw((start + part) / starts,
+       fmt::format("{}iteration {}  objective {:.4f}  gradient {:.1e}",
+                   starts_ > 1 ? fmt::format("start {}/{}  ", start_ + 1, starts_) : "",
+                   run.iterations, shift_ - run.value, norm),
+       part > 0.05 ? run.seconds / part * (starts - start) - run.seconds : -1.0);
+}
+
+void Progress::show(const SvgpState& state) {
+  if (!state.adam) return show({state.restarts, state.jitter});
+  const bool moved = state.adam->steps != last_move_;
+  last_move_ = state.adam->steps;
+  if (kind_ == Kind::none || (kind_ == Kind::bar && !is_time_to_draw())) return;
+  const double objective = shift_ - state.adam->mean;
+  if (kind_ == Kind::lines) {
+    if (moved)
+      fmt::print(stderr, "step {} of {} objective {:.6f} jitter {:.1e} seconds {:.3f}\n",
+                 state.step, state.steps, objective, state.jitter.added, state.seconds);
+    return;
+  }
+  const double part = static_cast<double>(state.step) / static_cast<double>(state.steps);
+  draw(part,
+       fmt::format("step {} of {}{}", state.step, state.steps,
+                   state.adam->steps ? fmt::format("  objective {:.4f}", objective) : ""),
+       state.seconds / part - state.seconds);
+}
+
+bool Progress::is_time_to_draw() {
   const auto now = std::chrono::steady_clock::now();
-  if (now < next_) return;
+  if (now < next_) return false;
   next_ = now + std::chrono::milliseconds(100);
-  const double elapsed = std::chrono::duration<double>(now - began_).count();
-  const double starts = static_cast<double>(starts_),
-               done = (static_cast<double>(start_) + part) / starts;
-  const auto filled = static_cast<std::size_t>(20.0 * done);
-  const std::string left =
-      part > 0.05
-          ? fmt::format(
-                "about {} left",
-                duration(run.seconds / part * (starts - static_cast<double>(start_)) - run.seconds))
-          : "";
-  fmt::print(stderr, "\r\033[K[{:<20}] {}iteration {}  objective {:.4f}  gradient {:.1e}  {}  {}",
-             std::string(filled, '#'),
-             starts_ > 1 ? fmt::format("start {}/{}  ", start_ + 1, starts_) : "", run.iterations,
-             shift_ - run.value, norm, duration(elapsed), left);
+  return true;
+}
+
+void Progress::draw(double part, const std::string& text, double left) {
+  const auto now = std::chrono::steady_clock::now();
+  const std::string filled(static_cast<std::size_t>(20.0 * part), '#');
+  fmt::print(stderr, "\r\033[K[{:<20}] {}  {}  {}", filled, text,
+             duration(std::chrono::duration<double>(now - began_).count()),
+             left >= 0.0 ? fmt::format("about {} left", duration(left)) : "");
   std::fflush(stderr);
   drawn_ = true;
 }

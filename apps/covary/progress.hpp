@@ -4,6 +4,7 @@
 #include <string>
 
 #include "covary/models/regression.hpp"
+#include "covary/models/svgp.hpp"
 
 namespace covary::cli {
 
@@ -22,24 +23,28 @@ class Interruption {
 };
 
 // Training as it goes, on standard error: a bar that is drawn over on a terminal, or a line for
-// each iteration.
+// each iteration, or each move of Adam.
 class Progress {
  public:
   enum class Kind { none, bar, lines };
   // `shift` is added to −value: what makes it the objective in the units of the data.
   Progress(Kind kind, Index starts, double gradient_tolerance, Index max_iterations, double shift);
   void show(const TrainingState& state);
+  void show(const SvgpState& state);
   void clear();  // removes the bar
 
  private:
   double fraction(const LbfgsState& run);  // of this start, guessed from the fall of the gradient
+  bool is_time_to_draw();
+  // `part` of the whole is done; `left`: seconds, or negative when nobody can say.
+  void draw(double part, const std::string& text, double left);
 
   Kind kind_;
   Index starts_;
   double tolerance_;
   Index max_iterations_;
   double shift_;
-  Index start_ = -1;
+  Index start_ = -1, last_move_ = 0;
   double first_norm_ = 0.0, least_norm_ = 0.0;
   bool drawn_ = false;
   std::chrono::steady_clock::time_point began_, next_;

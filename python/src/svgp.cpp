@@ -75,7 +75,7 @@ nb::tuple get_state(const SvgpModel& m) {
                         o.inducing, static_cast<int>(o.selection), to_numpy(RowMatrix(o.Z)),
                         o.covariance.print(), o.jitter, o.batch, o.steps, o.epochs, o.natural_step,
                         o.learning_rate.rate, print(o.learning_rate.schedule), o.final_sweeps,
-                        m.svgp.inducing(), m.svgp.parameters());
+                        m.svgp.inducing(), m.svgp.parameters(), o.adam_every);
 }
 
 SvgpModel from_state(const nb::tuple& t) {
@@ -92,6 +92,7 @@ SvgpModel from_state(const nb::tuple& t) {
   o.learning_rate.rate = nb::cast<double>(t[11]);
   o.learning_rate.schedule = parse_schedule(nb::cast<std::string>(t[12]));
   o.final_sweeps = nb::cast<Index>(t[13]);
+  o.adam_every = nb::cast<Index>(t[16]);
   TrainingData data = training_data_from(nb::cast<nb::tuple>(t[0]));
   SvgpOptions quick = o;
   quick.Z = data.X.topRows(1).replicate(nb::cast<Index>(t[14]), 1);
@@ -115,8 +116,8 @@ outliers on any number of rows. X, y, ``likelihood``, ``weights``, ``aux``, ``cl
 the units of the data; ``selection`` how they are chosen, as of ``SparseRegression``. ``covariance`` of
 q is "full", "blocks(20)" or "diagonal". ``batch`` is the rows of a minibatch; 0 is all of them up to
 20 000 rows, trained by L-BFGS, else 1024, trained by natural gradients of length ``natural_step`` and
-by Adam at ``learning_rate``, for ``epochs`` passes or ``steps`` (0: twenty passes, but 2000 to 20 000
-steps).
+by Adam at ``learning_rate`` with every batch, or once in ``adam_every`` of them, for ``epochs`` passes
+or ``steps`` (0: twenty passes, but 2000 to 20 000 steps).
 
 >>> import numpy as np, covary as cv
 >>> random = np.random.default_rng(0)
@@ -147,10 +148,11 @@ void bind_svgp(nb::module_& m) {
           [](SvgpModel* self, const ArrayLike& X, const ArrayLike& y, const KernelLike& kernel,
              const std::string& likelihood, const MeanLike& mean, const ArrayLike& inducing,
              const std::string& selection, const std::string& covariance, Index batch, Index epochs,
-             Index steps, double natural_step, double learning_rate, const ArrayLike& weights,
-             const ArrayLike& aux, const Names& classes, std::optional<bool> separate_kernels,
-             const std::string& scale, Index pca, double jitter, std::uint64_t seed,
-             const Names& input_names, const std::optional<std::string>& output_name) {
+             Index steps, double natural_step, double learning_rate, Index adam_every,
+             const ArrayLike& weights, const ArrayLike& aux, const Names& classes,
+             std::optional<bool> separate_kernels, const std::string& scale, Index pca,
+             double jitter, std::uint64_t seed, const Names& input_names,
+             const std::optional<std::string>& output_name) {
             Targets targets = to_targets(y, likelihood, classes);
             TrainingData data = to_training_data(X, targets.y, nb::none(), input_names,
                                                  name_of_target(output_name, y));
@@ -168,6 +170,7 @@ void bind_svgp(nb::module_& m) {
             o.steps = steps;
             o.natural_step = natural_step;
             o.learning_rate.rate = learning_rate;
+            o.adam_every = adam_every;
             o.jitter = jitter;
             o.seed = seed;
             Svgp svgp = unlocked([&] { return make(data, o); });
@@ -176,10 +179,10 @@ void bind_svgp(nb::module_& m) {
           "X"_a, "y"_a, "kernel"_a = "se(ard)", "likelihood"_a = "bernoulli", "mean"_a = "zero",
           "inducing"_a = nb::none(), "selection"_a = "greedy_variance", "covariance"_a = "full",
           "batch"_a = 0, "epochs"_a = 0, "steps"_a = 0, "natural_step"_a = 0.1,
-          "learning_rate"_a = 0.02, "weights"_a = nb::none(), "aux"_a = nb::none(),
-          "classes"_a = nb::none(), "separate_kernels"_a = nb::none(), "scale"_a = "auto",
-          "pca"_a = 0, "jitter"_a = 0.0, "seed"_a = 0, "input_names"_a = nb::none(),
-          "output_name"_a = nb::none())
+          "learning_rate"_a = 0.02, "adam_every"_a = 1, "weights"_a = nb::none(),
+          "aux"_a = nb::none(), "classes"_a = nb::none(), "separate_kernels"_a = nb::none(),
+          "scale"_a = "auto", "pca"_a = 0, "jitter"_a = 0.0, "seed"_a = 0,
+          "input_names"_a = nb::none(), "output_name"_a = nb::none())
       .def(
           "fit",
           [](SvgpModel& self, std::optional<std::uint64_t> seed, Index max_iter,

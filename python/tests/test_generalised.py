@@ -208,6 +208,9 @@ def test_minibatches_and_weights():
     assert model.batch == 50 and fit.summary.iterations == 200
     assert [step for step, _ in seen] == list(range(1, len(seen) + 1)) and 100 < len(seen) <= 200
     assert fit.value > seen[0][1] and np.mean((fit.predict_proba(X)[:, 1] > 0.5) == (y == "up")) > 0.9
+    seldom = []
+    cv.Svgp(X, y, inducing=15, batch=50, epochs=25, adam_every=4).fit(callback=lambda *step: seldom.append(step))
+    assert len(seldom) == -(-len(seen) // 4)
     stopped = model.fit(callback=lambda step, *_: step < 3).summary
     assert stopped.reason == "stopped by the caller" and stopped.iterations == 200 - len(seen) + 3
     twice = cv.Svgp(np.vstack([X, X]), np.concatenate([y, y]), inducing=X[:10])

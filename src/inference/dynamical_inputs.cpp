@@ -15,7 +15,7 @@ struct Site {
   Vector root;  // √λ
   Matrix L;     // of B̃
   Matrix V;     // L⁻¹Λ^½K, so that S = K − VᵀV
-  Site(const Matrix& K, Vector lambda) : root(lambda.cwiseSqrt()) {
+  Site(const Matrix& K, const Vector& lambda) : root(lambda.cwiseSqrt()) {
     Matrix B = root.asDiagonal() * K * root.asDiagonal();
     B.diagonal().array() += 1.0;
     L = cholesky(std::move(B), "I + Λ½KΛ½").L;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 
 #include "covary/data/kmeans.hpp"
 #include "covary/data/pca.hpp"
@@ -15,6 +16,9 @@
 
 namespace covary {
 namespace {
+
+// Relative to the mean diagonal of Kuu; below it the bound loses next to nothing.
+constexpr double usual_jitter = 1e-8;
 
 // Column means in place of what is missing: a start needs no more.
 RowMatrix filled(const RowMatrix& Y) {
@@ -136,14 +140,39 @@ void Gplvm::hold() {
 Minimum Gplvm::train(const LbfgsOptions& training, Jitter& jitter, bool keep_state) {
   LbfgsOptions options = training;
   options.objective_changed = [&jitter] { return std::exchange(jitter.raised, false); };
-  const Objective f = [&](const Vector& u, Vector* g) { return objective(u, g, jitter); };
+  // A long step may bring inducing inputs together, and the jitter that Kuu needs there would stay
+  // for the run and cost hundreds of nats: such a point is refused while there are others.
+  Jitter first = jitter;
+  objective(parameters_.flatten(), nullptr, first);
+  double most = std::max(first.rung, usual_jitter);
+  const Objective f = [&](const Vector& u, Vector* g) -> std::optional<double> {
+    Jitter there = jitter;
+    const std::optional<double> value = objective(u, g, there);
+    if (there.rung > most) return std::nullopt;
+    jitter = there;
+    return value;
+  };
   std::function<void(const RestartsState&)> after;
   if (options_.after_iteration && keep_state)
     after = [&](const RestartsState& s) { options_.after_iteration({s, jitter}); };
-  Minimum best = minimise_with_restarts(
-      f, parameters_.flatten(), 1, [&](Index) { return parameters_.flatten(); }, options, {},
-      after);
-  parameters_.set_values(parameters_.constrain(best.state.u));
+  const auto run = [&] {
+    Minimum out = minimise_with_restarts(
+        f, parameters_.flatten(), 1, [&](Index) { return parameters_.flatten(); }, options, {},
+        after);
+    parameters_.set_values(parameters_.constrain(out.state.u));
+    return out;
+  };
+  Minimum best = run();
+  const bool stopped = options.stop && options.stop();
+  if (!best.summary.converged && best.state.iterations < options.max_iterations && !stopped) {
+    most = std::numeric_limits<double>::infinity();
+    options.max_iterations -= best.state.iterations;
+    Minimum more = run();
+    more.summary.initial_value = best.summary.initial_value;
+    more.summary.iterations += best.summary.iterations;
+    more.summary.evaluations += best.summary.evaluations;
+    best = std::move(more);
+  }
   return best;
 }
 

@@ -88,6 +88,7 @@ Summary Svgp::train_batches(SvgpState& state) {
   const Index steps = options_.steps    ? options_.steps
                       : options_.epochs ? options_.epochs * batches.per_pass()
                                         : std::clamp<Index>(20 * batches.per_pass(), 2000, 20000);
+  state.steps = steps;
   // At first q alone: the gradients of the rest at a q far from its place are huge, and Adam would
   // remember them for a thousand steps.
   const Index hold = std::min(2 * options_.natural_ramp, steps / 5);

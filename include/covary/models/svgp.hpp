@@ -26,7 +26,7 @@ struct SvgpState {
   // Of minibatches:
   std::optional<AdamState> adam = {};
   NaturalGaussian best_q{0, 0};  // beside adam->best_u
-  Index step = 0;                // the next one
+  Index step = 0, steps = 0;     // the next one, of how many
   Index shortened = 0;           // how often steps of q were
   double initial_value = 0.0, seconds = 0.0;
   std::vector<Summary::Point> trace = {};

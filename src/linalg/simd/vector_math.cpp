@@ -48,30 +48,45 @@ double product(double c, const double* x, const double* y, double* out, std::ptr
   return sum;
 }
 
+namespace {
+
 // Four dimensions a pass, so that a column is loaded and stored a quarter as often.
+void add_squares(const double* x, std::ptrdiff_t nx, const double* z, std::ptrdiff_t nz,
+                 std::ptrdiff_t dims, double* column) {
+  std::ptrdiff_t d = 0;
+  for (; d + 4 <= dims; d += 4) {
+    const double *x0 = x + d * nx, *x1 = x0 + nx, *x2 = x1 + nx, *x3 = x2 + nx;
+    const double *zd = z + d * nz, z0 = zd[0], z1 = zd[nz], z2 = zd[2 * nz], z3 = zd[3 * nz];
+#pragma omp simd
+    for (std::ptrdiff_t i = 0; i < nx; ++i) {
+      const double a = x0[i] - z0, b = x1[i] - z1, c = x2[i] - z2, e = x3[i] - z3;
+      column[i] += (a * a + b * b) + (c * c + e * e);
+    }
+  }
+  for (; d < dims; ++d) {
+    const double zd = z[d * nz];
+    const double* xd = x + d * nx;
+#pragma omp simd
+    for (std::ptrdiff_t i = 0; i < nx; ++i) {
+      const double diff = xd[i] - zd;
+      column[i] += diff * diff;
+    }
+  }
+}
+
+}  // namespace
+
+// Some dimensions at a time for all columns, so that those of x stay in the nearest cache.
 void squared_distances(const double* x, std::ptrdiff_t nx, const double* z, std::ptrdiff_t nz,
                        std::ptrdiff_t dims, double* r2) {
-  for (std::ptrdiff_t j = 0; j < nz; ++j) {
-    double* column = r2 + j * nx;
-    for (std::ptrdiff_t i = 0; i < nx; ++i) column[i] = 0.0;
-    std::ptrdiff_t d = 0;
-    for (; d + 4 <= dims; d += 4) {
-      const double *x0 = x + d * nx, *x1 = x0 + nx, *x2 = x1 + nx, *x3 = x2 + nx;
-      const double *zj = z + d * nz + j, z0 = zj[0], z1 = zj[nz], z2 = zj[2 * nz], z3 = zj[3 * nz];
-#pragma omp simd
-      for (std::ptrdiff_t i = 0; i < nx; ++i) {
-        const double a = x0[i] - z0, b = x1[i] - z1, c = x2[i] - z2, e = x3[i] - z3;
-        column[i] += (a * a + b * b) + (c * c + e * e);
-      }
-    }
-    for (; d < dims; ++d) {
-      const double zj = z[d * nz + j];
-      const double* xd = x + d * nx;
-#pragma omp simd
-      for (std::ptrdiff_t i = 0; i < nx; ++i) {
-        const double diff = xd[i] - zj;
-        column[i] += diff * diff;
-      }
+  constexpr std::ptrdiff_t tile = 32;
+  for (std::ptrdiff_t d = 0; d == 0 || d < dims; d += tile) {
+    const std::ptrdiff_t some = dims - d < tile ? dims - d : tile;
+    for (std::ptrdiff_t j = 0; j < nz; ++j) {
+      double* column = r2 + j * nx;
+      if (d == 0)
+        for (std::ptrdiff_t i = 0; i < nx; ++i) column[i] = 0.0;
+      add_squares(x + d * nx, nx, z + d * nz + j, nz, some, column);
     }
   }
 }
