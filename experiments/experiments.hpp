@@ -102,6 +102,12 @@ Result banana(const Settings& settings);
 Result gpc_usps_loops(const Settings& settings);
 Result oil_flow(const Settings& settings);
 Result mrd_toy(const Settings& settings);
+Result mocap_walk_run(const Settings& settings);
+Result pose_silhouette(const Settings& settings);
+Result mrd_oil(const Settings& settings);
+Result yale_faces(const Settings& settings);
+Result fi_mrd(const Settings& settings);
+Result video(const Settings& settings);
 Result mnist_se(const LongSettings& settings);
 
 }  // namespace covary::experiments

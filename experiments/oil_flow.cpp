@@ -22,11 +22,7 @@ constexpr Index default_starts = 10;
 // Errors over the two dimensions that count most, as the document's figure has them.
 Index errors_in_two(const GplvmFit& fit, const std::vector<Index>& labels,
                     std::vector<Index>* chosen = nullptr) {
-  const Vector relevance = fit.relevance().row(0);
-  std::vector<Index> order(static_cast<std::size_t>(fit.latent()));
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<Index>(i);
-  std::sort(order.begin(), order.end(),
-            [&](Index a, Index b) { return relevance(a) > relevance(b); });
+  std::vector<Index> order = fit.by_relevance();
   order.resize(2);
   if (chosen) *chosen = order;
   return neighbour_errors(RowMatrix(fit.scaled_mean()(Eigen::all, order)), labels);

@@ -40,6 +40,7 @@ void add_update(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs);
 void add_compare(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs);
 void add_show(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs);
 void add_report(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs);
+void add_explore(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs);
 void add_example(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs);
 void add_experiment(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs);
 void add_doctor(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs);

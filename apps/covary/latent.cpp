@@ -145,6 +145,14 @@ LatentRun fit_latent(const LatentArguments& a, const TrainingArguments& t, const
   return out;
 }
 
+std::optional<RowMatrix> latent_points(const Table& table, Index latent) {
+  std::vector<std::string> names;
+  for (Index q = 0; q < latent; ++q) names.push_back(fmt::format("x{}", q));
+  for (const auto& name : names)
+    if (std::find(table.names.begin(), table.names.end(), name) == table.names.end()) return {};
+  return numeric_columns(table, select_columns(table, names));
+}
+
 Outcome predict_latent(const SavedLatent& m, const DataArguments& a, const Common& common) {
   const GplvmFit& fit = m.fit;
   const Table table = read_table(a.data, {parse_header(a.header)});
@@ -153,7 +161,11 @@ Outcome predict_latent(const SavedLatent& m, const DataArguments& a, const Commo
         return std::find(table.names.begin(), table.names.end(), name) != table.names.end();
       });
   RowMatrix mean, variance;
-  if (!has_outputs && fit.dynamics) {
+  if (const auto points = latent_points(table, fit.latent()); !has_outputs && points) {
+    tell(common, "the table has points of the latent space and no outputs: they are decoded");
+    mean = *points;
+    variance = RowMatrix::Zero(mean.rows(), mean.cols());
+  } else if (!has_outputs && fit.dynamics) {
     tell(common, "the table has no outputs: a forecast at its times, after the last sequence");
     const auto sequences = static_cast<Index>(fit.dynamics->options().sequences.size());
     const LatentMarginals ahead =

@@ -24,7 +24,9 @@ LatentRun fit_latent(const LatentArguments& a, const TrainingArguments& t, const
                      const std::string& kernel, const Common& common);
 
 // Latent inputs and outputs of the rows of a table, whose cells may be missing; of a dynamical
-// model also at times without outputs.
+// model also at times without outputs, and of any at points x0, x1, … of the latent space.
+// The columns x0, x1, … of a table, if it has all of them: points of the latent space.
+std::optional<RowMatrix> latent_points(const Table& table, Index latent);
 Outcome predict_latent(const SavedLatent& m, const DataArguments& a, const Common& common);
 Outcome evaluate_latent(const SavedLatent& m, const DataArguments& a);
 

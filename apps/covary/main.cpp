@@ -73,6 +73,7 @@ int main(int argc, char** argv) {
   covary::cli::add_compare(app, verbs);
   covary::cli::add_show(app, verbs);
   covary::cli::add_report(app, verbs);
+  covary::cli::add_explore(app, verbs);
   covary::cli::add_example(app, verbs);
   covary::cli::add_experiment(app, verbs);
   covary::cli::add_doctor(app, verbs);

@@ -103,7 +103,15 @@ Outcome report(const SavedModel& m, const ReportArguments& a) {
 Outcome report(const SavedLatent& m, const ReportArguments& a) {
   LatentReportOptions options;
   options.title = a.title.empty() ? "Report on " + file_name(a.model) : a.title;
-  return written(a, latent_report(m.fit, options), nullptr);
+  if (a.data.empty()) return written(a, latent_report(m.fit, options), nullptr);
+  const Table table = read_table(a.data, {parse_header(a.header)});
+  HeldOutRows rows{file_name(a.data),
+                   numeric_columns(table, select_columns(table, m.fit.output_names)), Prediction()};
+  const GplvmFit::Inferred found = m.fit.infer(rows.Y);
+  rows.decoded = m.fit.decode(found.mean, found.variance);
+  const Index n = rows.Y.rows();
+  options.held_out = std::move(rows);
+  return written(a, latent_report(m.fit, options), n);
 }
 
 Outcome run_report(const ReportArguments& a) {

@@ -3,6 +3,7 @@
 #include "cost.hpp"
 #include "covary/error.hpp"
 #include "data_arguments.hpp"
+#include "latent.hpp"
 
 namespace covary::cli {
 namespace {
@@ -12,6 +13,9 @@ std::string function_suffix(const GeneralisedFit& fit, Index l) {
   if (fit.posterior.latents() == 1) return {};
   return fit.classes.empty() ? fmt::format("_{}", l)
                              : "_" + fit.classes[static_cast<std::size_t>(l)];
+}
+std::string suffix_of(const SavedLatent& m, Index k) {
+  return "_" + m.fit.output_names[static_cast<std::size_t>(k)];
 }
 std::string suffix_of(const SavedModel& m, Index k) { return output_suffix(m, k); }
 std::string suffix_of(const SavedGeneralised& m, Index l) { return function_suffix(m.fit, l); }
@@ -26,10 +30,25 @@ double bytes_of(const SavedGeneralised& m, double n) {
   return 24.0 * n * n + 8.0 * L * n * (n + static_cast<double>(p.joint().X.rows()));
 }
 
+double bytes_of(const SavedLatent&, double n) { return 16.0 * n * n; }
+
+RowMatrix inputs_of(const SavedLatent& m, const DataArguments& a) {
+  const Table table = read_table(a.data, {parse_header(a.header)});
+  if (auto points = latent_points(table, m.fit.latent())) return *points;
+  throw InputError(fmt::format(
+      "{} holds a latent-variable model, which is drawn at points of its latent space: {} needs "
+      "columns x0 to x{}, as `covary predict` writes them",
+      a.model, a.data, m.fit.latent() - 1));
+}
+template <class Saved>
+RowMatrix inputs_of(const Saved& m, const DataArguments& a) {
+  return m.inputs.apply(read_table(a.data, table_options(a, m.inputs)));
+}
+
 template <class Saved>
 Outcome draw(const Saved& m, const DataArguments& a, Index draws, std::uint64_t seed,
              const Common& common) {
-  const RowMatrix X = m.inputs.apply(read_table(a.data, table_options(a, m.inputs)));
+  const RowMatrix X = inputs_of(m, a);
   require_memory(bytes_of(m, static_cast<double>(X.rows())), X.rows(),
                  fmt::format("a joint draw at {} rows", X.rows()));
   const auto f = m.fit.sample(X, draws, seed);
@@ -45,13 +64,6 @@ Outcome draw(const Saved& m, const DataArguments& a, Index draws, std::uint64_t 
   out.object["draws"] = draws;
   out.object["seed"] = seed;
   return out;
-}
-
-Outcome draw(const SavedLatent&, const DataArguments& a, Index, std::uint64_t, const Common&) {
-  throw Unsupported(fmt::format(
-      "{} holds a latent-variable model, which has no inputs to draw at; `covary predict` places "
-      "rows and decodes them",
-      a.model));
 }
 
 Outcome run_sample(const DataArguments& a, Index draws, std::uint64_t seed, const Common& common) {

@@ -8,11 +8,14 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "covary/data/file.hpp"
 #include "covary/error.hpp"
 #include "covary/models/gplvm.hpp"
+#include "covary/report/latent_explorer.hpp"
 #include "covary/storage/model_file.hpp"
 #include "expressions.hpp"
 #include "parameters.hpp"
+#include "tables.hpp"
 #include "watch.hpp"
 
 namespace covary::python {
@@ -210,6 +213,28 @@ void bind_latent_fit(nb::module_& m) {
            "these variances.",
            nb::sig("def decode(self, X: numpy.typing.ArrayLike, "
                    "variance: numpy.typing.ArrayLike | None = None) -> " COVARY_MOMENTS))
+      .def(
+          "sample",
+          [](const SavedLatent& m, const ArrayLike& X, Index draws, std::uint64_t seed) {
+            const Rows at = to_inputs(X);
+            return draws_like(X, unlocked([&] { return m.fit.sample(at.get(), draws, seed); }));
+          },
+          "X"_a, "draws"_a = 1, "seed"_a = 0,
+          "Joint draws of the outputs, without noise, at points of the latent space: draws×n×P.",
+          nb::sig("def sample(self, X: numpy.typing.ArrayLike, draws: int = 1, seed: int = 0) "
+                  "-> " COVARY_ARRAY))
+      .def(
+          "explore",
+          [](const SavedLatent& m, const std::filesystem::path& path, const std::string& draw,
+             const std::string& title) {
+            LatentExplorerOptions options;
+            options.draw = draw;
+            if (!title.empty()) options.title = title;
+            write_file(path.string(), latent_explorer(m.fit, options));
+          },
+          "path"_a, "draw"_a = "auto", "title"_a = "",
+          "Writes a page to walk through the latent space, as ``covary explore`` does. ``draw`` is "
+          "'curve', 'bars', 'image(16x16)', 'points(2)', 'points(3)' or 'auto'.")
       .def("forecast", forecast, "times"_a, "sequence"_a = 0,
            "Means and variances of the latent inputs at further times of a sequence, or with −1 of "
            "a new one.",

@@ -49,6 +49,21 @@ def test_dynamics_forecast_and_views_share():
     assert both.fit_.views == {"a": [0, 1], "b": [2, 3]}
 
 
+def test_a_walk_through_the_latent_space(tmp_path):
+    _, Y = curve(30)
+    fit = cv.Gplvm(Y, latent=2, inducing=8).fit(max_iter=50)
+    walk = np.column_stack([np.linspace(-1, 1, 7), np.zeros(7)])
+    draws = fit.sample(walk, draws=300, seed=1)
+    assert draws.shape == (300, 7, 4)
+    mean, variance = fit.decode(walk)
+    assert np.all(np.abs(draws.mean(axis=0) - mean) < 0.4 * np.sqrt(variance))
+    fit.explore(tmp_path / "walk.html", draw="curve", title="A <walk>")
+    page = (tmp_path / "walk.html").read_text(encoding="utf-8")
+    assert "A &lt;walk&gt;" in page and '"draw":"curve"' in page
+    with pytest.raises(cv.InputError, match="image"):
+        fit.explore(tmp_path / "no.html", draw="image(9x9)")
+
+
 def test_files_and_pickles_keep_the_bits(tmp_path):
     _, Y = curve(30)
     fit = cv.Gplvm(Y, latent=2, inducing=8).fit(max_iter=10)

@@ -28,13 +28,14 @@ double rounding_ratio(const SweepContext& c, const RowSource& rows, double small
 
 CollapsedBound collapsed_bound(const WeightedStatistics& s, RowRule::Term term, bool gradient,
                                SparseEvaluation& out) {
-  const double P = static_cast<double>(s.columns.size());
+  const double P = s.outputs();
   Matrix B = s.C;
   B.diagonal().array() += 1.0;
   CollapsedBound g;
-  g.factors = {
-      s.columns, cholesky(std::move(B), "I + L⁻¹Kuf·W·KfuL⁻ᵀ").L, s.beta, s.rows, s.rr, s.log_w,
-      s.term};
+  g.factors = {s.columns, cholesky(std::move(B), "I + L⁻¹Kuf·W·KfuL⁻ᵀ").L,
+               s.beta,    s.rows,
+               s.rr,      s.log_w,
+               s.term,    s.silent};
   const Matrix& LB = g.factors.LB;
   Matrix& c = g.factors.c;
   solve_lower(LB, c);
@@ -76,7 +77,7 @@ Matrix collapsed_bounds(const std::vector<WeightedStatistics>& statistics, RowRu
   double observed = 0.0;
   for (const auto& s : statistics) {
     CollapsedBound g = collapsed_bound(s, term, adjoints != nullptr, out);
-    observed += s.rows * static_cast<double>(s.columns.size());
+    observed += s.rows * s.outputs();
     out.factors.push_back(std::move(g.factors));
     if (!adjoints) continue;
     if (S.size() == 0) S = Matrix::Zero(g.S.rows(), g.S.cols());

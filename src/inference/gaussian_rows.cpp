@@ -35,7 +35,8 @@ SparseEvaluation evaluate_gaussian_rows(const SparseProblem& p, const SparseValu
         fmt::format("'{}' is not offered for Gaussian inputs; vfe is", p.approximation.print()));
   SweepContext c{p.features, &p.kernel->node(), v.theta.data(), v.z.data(), v.noise,
                  p.mean,     v.mean_weights,    Matrix()};
-  const auto psi = psi_statistics(c, *p.kernel, *p.sweep, p.columns);
+  auto psi = psi_statistics(c, *p.kernel, *p.sweep, p.columns);
+  psi.front().silent = p.silent;
   double trace_psi2 = 0.0;
   for (const auto& s : psi) trace_psi2 = std::max(trace_psi2, s.psi2.trace());
 

@@ -28,16 +28,13 @@ Route choose(const SparseProblem& p, const RowRule& rule, double rho) {
 }  // namespace
 
 double SparseFactors::complexity() const {
-  const double P = static_cast<double>(columns.size());
-  return 0.5 * P *
+  return 0.5 * outputs() *
          (rows * std::log(2.0 * std::numbers::pi) + log_determinant_of_factor(LB) - log_w);
 }
 
 double SparseFactors::fit() const { return 0.5 * rr - 0.5 * c.squaredNorm(); }
 
-double SparseFactors::value() const {
-  return -complexity() - fit() + static_cast<double>(columns.size()) * term;
-}
+double SparseFactors::value() const { return -complexity() - fit() + outputs() * term; }
 
 Cholesky factor_Kuu(const Features& features, const Vector& theta, const Vector& z, Jitter& jitter,
                     bool guard, double* smallest) {

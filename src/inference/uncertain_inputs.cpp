@@ -80,6 +80,14 @@ Prediction UncertainInputs::predict(ConstRows mean, ConstRows variance) const {
   return out;
 }
 
+Matrix UncertainInputs::weights() const {
+  Matrix out(Z_.rows(), outputs_);
+  for (const Group& g : groups_)
+    for (std::size_t p = 0; p < g.columns.size(); ++p)
+      out.col(g.columns[p]) = g.weights.col(static_cast<Index>(p));
+  return out;
+}
+
 Matrix UncertainInputs::covariance(ConstRows mean, ConstRows variance) const {
   if (mean.rows() != 1) throw InputError("the covariance of the outputs is that of one row");
   const Prediction marginal = predict(mean, variance);
@@ -94,11 +102,8 @@ Matrix UncertainInputs::covariance(ConstRows mean, ConstRows variance) const {
   psi->psi2(x, psi2);
   mirror_lower(psi2);
   gemm(-1.0, psi1, Op::none, psi1, Op::transpose, 1.0, psi2);
-  Matrix weights(M, outputs_);
-  for (const Group& g : groups_)
-    for (std::size_t p = 0; p < g.columns.size(); ++p)
-      weights.col(g.columns[p]) = g.weights.col(static_cast<Index>(p));
-  Matrix out = product(weights, product(psi2, weights), Op::transpose);
+  const Matrix b = weights();
+  Matrix out = product(b, product(psi2, b), Op::transpose);
   out.diagonal() = marginal.variance_f.row(0).transpose();
   return out;
 }

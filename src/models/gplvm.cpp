@@ -6,6 +6,7 @@
 
 #include "covary/error.hpp"
 #include "covary/inference/gaussian_rows.hpp"
+#include "models/wide_outputs.hpp"
 
 namespace covary {
 namespace {
@@ -51,6 +52,9 @@ Gplvm::Gplvm(ConstRows Y, GplvmOptions options) : options_(std::move(options)) {
                     "them, and the "
                     "bound is one of that rule only",
                     options_.kernel.print()));
+  if (const RowMatrix& m = options_.start_mean; m.size() && (m.rows() != N || m.cols() != Q))
+    throw InputError(
+        fmt::format("start_mean is {}×{}, the latent inputs are {}×{}", m.rows(), m.cols(), N, Q));
   declare(start_means(options_.first_start), options_.seed);
 }
 
@@ -94,6 +98,10 @@ void Gplvm::take(ConstRows Y) {
     log_jacobian_ += scaling.scaling.log_jacobian(own);
     v.Y = scaling.scaling.apply(own);
     v.scaling = std::move(scaling.scaling);
+    if (is_wide(v.Y)) {
+      v.all_Y = std::move(v.Y);
+      v.Y = outputs_factor(v.all_Y);
+    }
     v.view = std::move(view);
     views_.push_back(std::move(v));
   }
@@ -120,8 +128,8 @@ double Gplvm::evaluate(ConstVector values, Jitter& jitter, Vector* values_bar,
   for (const View& v : views_) {
     const GaussianRows rows(q.mean, q.variance, v.Y);
     const Sweep sweep(rows, block_rows);
-    const SparseProblem problem{"vfe", v.features.get(), &options_.kernel,
-                                &zero, &sweep,           v.columns};
+    SparseProblem problem{"vfe", v.features.get(), &options_.kernel, &zero, &sweep, v.columns};
+    problem.silent = v.silent();
     SweepGradient g;
     GaussianRowGradient of_rows;
     SparseEvaluation e =

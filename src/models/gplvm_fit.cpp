@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "covary/error.hpp"
 #include "covary/inference/uncertain_inputs.hpp"
@@ -70,6 +71,15 @@ std::vector<Index> GplvmFit::active() const {
   return out;
 }
 
+std::vector<Index> GplvmFit::by_relevance() const {
+  const Vector largest = relevance().colwise().maxCoeff();
+  std::vector<Index> out(static_cast<std::size_t>(latent()));
+  std::iota(out.begin(), out.end(), Index{0});
+  std::stable_sort(out.begin(), out.end(),
+                   [&](Index a, Index b) { return largest(a) > largest(b); });
+  return out;
+}
+
 RowMatrix GplvmFit::scaled_mean() const {
   const Vector largest = relevance().colwise().maxCoeff();
   RowMatrix out = mean;
@@ -85,6 +95,16 @@ Prediction GplvmFit::decode(ConstRows X) const {
     out.mean(Eigen::all, m.view.columns) = m.scaling.undo(p.mean);
     out.variance_f(Eigen::all, m.view.columns) = m.scaling.undo_variance(p.variance_f);
     out.variance_y(Eigen::all, m.view.columns) = m.scaling.undo_variance(p.variance_y);
+  }
+  return out;
+}
+
+std::vector<RowMatrix> GplvmFit::sample(ConstRows X, Index draws, std::uint64_t seed) const {
+  std::vector<RowMatrix> out(static_cast<std::size_t>(draws), RowMatrix(X.rows(), outputs()));
+  for (const auto& m : mappings) {
+    const auto f = m.posterior.sample(X, draws, seed++);
+    for (std::size_t s = 0; s < out.size(); ++s)
+      out[s](Eigen::all, m.view.columns) = m.scaling.undo(f[s]);
   }
   return out;
 }

@@ -13,12 +13,13 @@
 #include "covary/features/selection.hpp"
 #include "covary/models/gplvm.hpp"
 #include "covary/random/random.hpp"
+#include "models/wide_outputs.hpp"
 
 namespace covary {
 namespace {
 
 // Relative to the mean diagonal of Kuu; below it the bound loses next to nothing.
-constexpr double usual_jitter = 1e-8;
+constexpr double usual_jitter = 1e-6;
 
 // Column means in place of what is missing: a start needs no more.
 RowMatrix filled(const RowMatrix& Y) {
@@ -52,8 +53,10 @@ RowMatrix components(const RowMatrix& Y, Index Q, Random random) {
   return out;
 }
 
-double mean_square(const RowMatrix& Y) {
-  double sum = 0.0, count = 0.0;
+}  // namespace
+
+double Gplvm::View::mean_square() const {
+  double sum = 0.0, count = silent() * static_cast<double>(Y.rows());
   for (const double y : Y.reshaped())
     if (!std::isnan(y)) {
       sum += y * y;
@@ -62,15 +65,14 @@ double mean_square(const RowMatrix& Y) {
   return std::max(sum / count, 1e-12);
 }
 
-}  // namespace
-
 RowMatrix Gplvm::start_means(Index start) const {
   const Index N = views_.front().Y.rows(), Q = options_.latent;
   Random random(options_.seed, 0x6c76 + static_cast<std::uint64_t>(start));
-  RowMatrix out(N, Q);
+  RowMatrix out = options_.start_mean;
   const auto V = static_cast<Index>(views_.size());
-  Index at = 0;
-  for (Index v = 0; v < V; ++v) {
+  Index at = out.size() ? Q : 0;
+  if (out.size() == 0) out.resize(N, Q);
+  for (Index v = 0; at < Q && v < V; ++v) {
     const Index share = (Q - at) / (V - v);
     if (share == 0) continue;
     out.middleCols(at, share) =
@@ -107,7 +109,7 @@ void Gplvm::declare(ConstRows means, std::uint64_t seed) {
       const MemoryRows rows(means, v.Y, Vector());
       v.columns = columns_by_pattern(rows);
     }
-    scale.y_variance = mean_square(v.Y);
+    scale.y_variance = v.mean_square();
     const Clusters clusters = kmeans(means, M, seed);
     v.features = inducing_points(options_.kernel, clusters.centres);
     v.offset = all.size();
@@ -263,12 +265,14 @@ GplvmFit Gplvm::finished(Minimum best, Jitter& jitter) const {
     const View& v = views_[i];
     SparseEvaluation& e = evaluations[i];
     SparseValues at = unpack(v, values);
-    const double ratio = mean_square(v.Y) / at.noise;
+    const double ratio = v.mean_square() / at.noise;
     if (ratio < 10.0)
       summary.warnings.push_back(fmt::format(
           "{}the signal is only {:.1f} times the noise: the model may have explained the outputs "
           "as noise; try more starts, a higher snr or more held iterations",
           v.view.name.empty() ? "" : v.view.name + ": ", ratio));
+    if (v.all_Y.size())
+      e.factors = {with_all_columns(e.factors.front(), v.all_Y, options_.kernel, at, e.Luu, q)};
     out.mappings.push_back(
         {v.view,
          SparsePosterior({"vfe", options_.kernel, Mean(), v.features, std::move(at),

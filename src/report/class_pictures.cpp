@@ -105,11 +105,11 @@ std::vector<Figure> class_surfaces(const ClassificationReport& r) {
     s.p.resize(x.size(), y.size());
     for (Index i = 0; i < x.size(); ++i)
       for (Index j = 0; j < y.size(); ++j) s.p(i, j) = r.grid->probabilities(i * y.size() + j, k);
-    s.yes = rows_of(r, k, true);
-    s.no = rows_of(r, k, false);
+    s.half = "probability ½";
+    s.marks = {{rows_of(r, k, false), "no",
+                K == 2 ? fmt::format("rows of {}", r.classes[0]) : "rows of the others"},
+               {rows_of(r, k, true), "yes", fmt::format("rows of {}", name(r.classes, k))}};
     s.Z = r.Z;
-    s.yes_name = fmt::format("rows of {}", name(r.classes, k));
-    s.no_name = K == 2 ? fmt::format("rows of {}", r.classes[0]) : "rows of the others";
     out.push_back(surface_figure(s));
     out.back().description = fmt::format(
         "Over {} from {} to {} and {} from {} to {} the probability of {} is at least {} and at "

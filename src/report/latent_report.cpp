@@ -4,27 +4,20 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "covary/data/labels.hpp"
+#include "covary/data/split.hpp"
+#include "covary/inference/uncertain_inputs.hpp"
+#include "covary/linalg/blas.hpp"
 #include "covary/report/page.hpp"
 #include "covary/report/text.hpp"
+#include "report/surface.hpp"
 
 namespace covary {
 namespace {
 
 constexpr Index most_labels = 6;  // drawn: as many as there are inks
 constexpr Index most_courses = 4;
-
-// Dimensions in the order of their relevance, the largest over the views.
-std::vector<Index> by_relevance(const GplvmFit& fit) {
-  const Vector largest = fit.relevance().colwise().maxCoeff();
-  std::vector<Index> out(static_cast<std::size_t>(fit.latent()));
-  std::iota(out.begin(), out.end(), 0);
-  std::stable_sort(out.begin(), out.end(),
-                   [&](Index a, Index b) { return largest(a) > largest(b); });
-  return out;
-}
 
 std::string dimension(Index q) { return fmt::format("dimension {}", q); }
 
@@ -37,33 +30,75 @@ Figure relevance_bars(const GplvmFit& fit, std::size_t view) {
       names, Vector(fit.relevance().row(static_cast<Index>(view))), "weight over the largest");
 }
 
-Figure latent_map(const GplvmFit& fit, Index x, Index y) {
-  Chart chart("The rows in the latent space", dimension(x), dimension(y), true);
-  if (fit.row_labels.empty()) {
-    chart.points(fit.mean.col(x), fit.mean.col(y), Ink::data, "rows");
-  } else {
-    const Labels labels = Labels::from(fit.row_labels);
-    const Vector codes = labels.encode(fit.row_labels);
-    for (Index k = 0; k < std::min(labels.classes(), most_labels); ++k) {
-      std::vector<Index> rows;
-      for (Index i = 0; i < codes.size(); ++i)
-        if (codes(i) == static_cast<double>(k)) rows.push_back(i);
-      chart.points(Vector(fit.mean.col(x))(rows), Vector(fit.mean.col(y))(rows), series_ink(k),
-                   labels.names[static_cast<std::size_t>(k)]);
+Vector unknown_share(const SparsePosterior& posterior, const RowMatrix& X) {
+  const SparsePosteriorParts& p = posterior.parts();
+  const RowMatrix Z = Eigen::Map<const RowMatrix>(p.values.z.data(), p.features->size(), X.cols());
+  const Matrix K = cross(p.kernel, p.values.theta, X, Z);
+  const Matrix KR = product(K, UncertainInputs(posterior).reduced());
+  const Vector prior = diagonal(p.kernel, p.values.theta, X);
+  return (1.0 - KR.cwiseProduct(K).rowwise().sum().array() / prior.array()).min(1.0).max(0.0);
+}
+
+// Rows of each label, or all of them.
+std::vector<Surface::Marks> marks_of(const GplvmFit& fit, const RowMatrix& at) {
+  if (fit.row_labels.empty()) return {{at, "yes", "rows"}};
+  const Labels labels = Labels::from(fit.row_labels);
+  const Vector codes = labels.encode(fit.row_labels);
+  std::vector<Surface::Marks> out;
+  for (Index k = 0; k < std::min(labels.classes(), most_labels); ++k) {
+    std::vector<Index> rows;
+    for (Index i = 0; i < codes.size(); ++i)
+      if (codes(i) == static_cast<double>(k)) rows.push_back(i);
+    out.push_back(
+        {take_rows(at, rows), css_class(series_ink(k)), labels.names[static_cast<std::size_t>(k)]});
+  }
+  return out;
+}
+
+// The share of the prior's variance that is left, the largest over the views: over two dimensions,
+// the others at the middle of the rows.
+Figure latent_map(const GplvmFit& fit, Index a, Index b) {
+  constexpr Index side = 48;
+  const auto axis = [&](Index q) {
+    const double low = fit.mean.col(q).minCoeff(), high = fit.mean.col(q).maxCoeff(),
+                 margin = 0.1 * (high - low) + 1e-9;
+    return Vector(Vector::LinSpaced(side, low - margin, high + margin));
+  };
+  Surface s;
+  s.title = "The rows in the latent space";
+  s.x_name = dimension(a);
+  s.y_name = dimension(b);
+  s.x = axis(a);
+  s.y = axis(b);
+  RowMatrix at = fit.mean.colwise().mean().replicate(side * side, 1);
+  for (Index i = 0; i < side; ++i)
+    for (Index j = 0; j < side; ++j) {
+      at(i * side + j, a) = s.x(i);
+      at(i * side + j, b) = s.y(j);
     }
-  }
-  for (const auto& m : fit.mappings) {
-    const auto& p = m.posterior.parts();
+  Vector left = Vector::Zero(at.rows());
+  for (const auto& m : fit.mappings) left = left.cwiseMax(unknown_share(m.posterior, at));
+  s.p = Eigen::Map<const Matrix>(left.data(), side, side).transpose();
+  RowMatrix rows(fit.mean.rows(), 2);
+  rows << fit.mean.col(a), fit.mean.col(b);
+  s.marks = marks_of(fit, rows);
+  if (fit.mappings.size() == 1) {
+    const auto& p = fit.mappings.front().posterior.parts();
     const Eigen::Map<const RowMatrix> Z(p.values.z.data(), p.features->size(), fit.latent());
-    if (fit.mappings.size() == 1) chart.points(Z.col(x), Z.col(y), Ink::guide, "inducing inputs");
+    s.Z.resize(Z.rows(), 2);
+    s.Z << Z.col(a), Z.col(b);
   }
-  return chart
-      .describe(fmt::format(
-          "{} rows over dimensions {} and {}, from {} to {} and from {} to {}.", fit.mean.rows(), x,
-          y, short_number(fit.mean.col(x).minCoeff()), short_number(fit.mean.col(x).maxCoeff()),
-          short_number(fit.mean.col(y).minCoeff()), short_number(fit.mean.col(y).maxCoeff())))
-      .caption("Means of q(x). Distances count along a dimension as far as it is relevant.")
-      .figure();
+  Figure out = surface_figure(s);
+  out.description = fmt::format(
+      "{} rows over dimensions {} and {}, from {} to {} and from {} to {}; of the prior's variance "
+      "{} to {} is left.",
+      rows.rows(), a, b, short_number(rows.col(0).minCoeff()), short_number(rows.col(0).maxCoeff()),
+      short_number(rows.col(1).minCoeff()), short_number(rows.col(1).maxCoeff()),
+      short_number(left.minCoeff()), short_number(left.maxCoeff()));
+  out.caption =
+      "Means of q(x). The image is the share of the variance that is left: 0 is known, 1 unknown. "
+      "Distances count along a dimension as far as it is relevant.";
+  return out;
 }
 
 // How far out of the map the model knows what rows look like: the predictive deviation of the
@@ -116,6 +151,26 @@ HtmlTable sharing(const GplvmFit& fit, const std::vector<Index>& order) {
   return table;
 }
 
+// Some rows of a table as the model gives them back, over the outputs.
+std::vector<Figure> reconstructions(const HeldOutRows& data) {
+  constexpr Index most = 6;
+  std::vector<Figure> out;
+  const Index n = data.Y.rows(), P = data.Y.cols(), count = std::min(n, most);
+  const Vector at = Vector::LinSpaced(P, 0.0, static_cast<double>(P - 1));
+  for (Index i = 0; i < count; ++i) {
+    const Index row = count < 2 ? 0 : i * (n - 1) / (count - 1);
+    const Vector y = data.Y.row(row), m = data.decoded.mean.row(row),
+                 s = 2.0 * data.decoded.variance_y.row(row).cwiseSqrt();
+    out.push_back(Chart(fmt::format("Row {}", row), "output", "value")
+                      .band(at, m - s, m + s, Ink::mean, "two standard deviations")
+                      .line(at, m, Ink::mean, "decoded")
+                      .points(at, y, Ink::data, "observed")
+                      .describe(fmt::format("Row {} over {} outputs.", row, P))
+                      .figure());
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string latent_report(const GplvmFit& fit, const LatentReportOptions& options) {
@@ -129,7 +184,7 @@ std::string latent_report(const GplvmFit& fit, const LatentReportOptions& option
           mapping.features->size(),
           fit.mappings.size() > 1 ? fmt::format(" for each of {} views", fit.mappings.size()) : "",
           fit.dynamics ? ", over time by " + fit.dynamics->options().kernel.print() : ""));
-  const std::vector<Index> active = fit.active(), order = by_relevance(fit);
+  const std::vector<Index> active = fit.active(), order = fit.by_relevance();
   page.key_numbers({{"dimensions in use", fmt::format("{} of {}", active.size(), fit.latent())},
                     {"bound, nats", fmt::format("{:.2f}", fit.elbo)},
                     {"iterations", fmt::format("{}", fit.summary.iterations)},
@@ -149,6 +204,16 @@ std::string latent_report(const GplvmFit& fit, const LatentReportOptions& option
   for (Index i = 0; i < std::min<Index>(2, fit.latent()); ++i)
     along.push_back(uncertainty_along(fit, order[static_cast<std::size_t>(i)]));
   page.figures(along);
+
+  if (options.held_out) {
+    const HeldOutRows& data = *options.held_out;
+    page.section("Rows given back");
+    page.paragraph(
+        fmt::format("Rows of {}: each latent input was inferred from the outputs that the row has, "
+                    "and decoded.",
+                    data.name));
+    page.figures(reconstructions(data));
+  }
 
   if (fit.dynamics) {
     page.section("Over time");

@@ -73,7 +73,7 @@ path.dots{stroke:var(--ink);fill:none;stroke-width:4.5;stroke-linecap:round;opac
 path.dots.many{stroke-width:3;opacity:.5}
 path.dots.held{stroke-linecap:square;stroke-width:3.4;opacity:.65}
 .spot,.cross,.half{fill:none;stroke:var(--ink);stroke-linecap:round}
-.spot.no{--ink:#261852;--rim:#fff}.spot.yes{--ink:#f5e342;--rim:#1b1f24}.cross,.half{--ink:#fff;--rim:#1b1f24}
+.spot{--rim:#fff}.spot.no{--ink:#261852;--rim:#fff}.spot.yes{--ink:#f5e342;--rim:#1b1f24}.cross,.half{--ink:#fff;--rim:#1b1f24}
 path.spot{stroke-width:4}path.spot.rim{stroke-width:6.4}path.spot.many{stroke-width:2.4}path.spot.many.rim{stroke-width:4}
 path.cross{stroke-width:1.6}path.cross.rim{stroke-width:3.8}
 path.line.half{stroke-width:1.5}path.line.half.rim{stroke-width:3.2}path.rim{stroke:var(--rim)}

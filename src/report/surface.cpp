@@ -136,10 +136,12 @@ Figure surface_figure(const Surface& s) {
   out.body += fmt::format("<text class=\"axis middle\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>",
                           left + 0.5 * width, out.height - 6.0, escape_html(shorten(s.x_name, 48)));
   out.body += colour_scale(unit, left + width + 12.0, top, height);
-  draw(out, contour(plot, s), "line half", "probability ½");
-  const std::string size = s.no.rows() + s.yes.rows() > 400 ? " many" : "";
-  draw(out, marks(plot, s.no, "h0"), "spot no" + size, s.no_name);
-  draw(out, marks(plot, s.yes, "h0"), "spot yes" + size, s.yes_name);
+  if (!s.half.empty()) draw(out, contour(plot, s), "line half", s.half);
+  Index rows = 0;
+  for (const auto& m : s.marks) rows += m.rows.rows();
+  const std::string size = rows > 400 ? " many" : "";
+  for (const auto& m : s.marks)
+    draw(out, marks(plot, m.rows, "h0"), "spot " + m.look + size, m.name);
   draw(out, marks(plot, s.Z, "m-3 -3l6 6m0 -6l-6 6"), "cross", "inducing inputs");
   return out;
 }

@@ -128,6 +128,7 @@ std::vector<PsiStatistics> psi_statistics(const SweepContext& c, const Kernel& k
 WeightedStatistics whitened(const PsiStatistics& s, const Matrix& Luu, double noise) {
   WeightedStatistics out;
   out.columns = s.columns;
+  out.silent = s.silent;
   out.C = s.psi2 / noise;
   mirror_lower(out.C);
   solve_lower(Luu, out.C);
@@ -162,7 +163,7 @@ void psi_adjoint(const SweepContext& c, const Kernel& kernel, const Sweep& sweep
     side.psi2_bar = Matrix(0.5 * (side.psi2_bar + side.psi2_bar.transpose()));
     solve_lower(c.Luu, side.h, Op::transpose);
     // The statistics are w times sums that do not know it.
-    const double P = static_cast<double>(s.columns.size());
+    const double P = static_cast<double>(s.columns.size()) + s.silent;
     Matrix psi2 = s.psi2;
     mirror_lower(psi2);
     const double w_times_bar = frobenius(side.psi2_bar, psi2) + frobenius(side.h, s.psi1y) +
@@ -183,7 +184,7 @@ void psi_adjoint(const SweepContext& c, const Kernel& kernel, const Sweep& sweep
         RowMatrix mean_bar = RowMatrix::Zero(n, D), variance_bar = RowMatrix::Zero(n, D);
         const GaussianBars to{sum, sum + T, mean_bar.data(), variance_bar.data()};
         const Matrix psi1_bar = product(sides[g].h, seen.y, Op::none, Op::transpose);
-        const double P = static_cast<double>(adjoints[g].columns.size());
+        const double P = static_cast<double>(adjoints[g].columns.size()) + statistics[g].silent;
         const Vector psi0_bar = Vector::Constant(n, -0.5 * P * w);
         psi->psi2_pullback(seen.x, sides[g].psi2_bar, to);
         psi->psi1_pullback(seen.x, psi1_bar.data(), to);

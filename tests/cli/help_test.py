@@ -18,8 +18,10 @@ class Help(CommandLine):
     def test_the_example_of_every_verb_runs(self):
         folder = self.folder.name
         covary("fit", "train.csv", "--target", "y", "--out", "model.cov", cwd=folder)
+        covary("fit", "train.csv", "--model", "gplvm", "--latent", "2", "--max-iter", "5", "--restarts", "1", "--out",
+               "latent.cov", cwd=folder)
         os.link(self.path("grid.csv"), self.path("new.csv"))
-        self.assertGreaterEqual(set(verbs()), set("fit predict evaluate sample update compare show "
+        self.assertGreaterEqual(set(verbs()), set("fit predict evaluate sample update compare show report explore "
                                                   "example experiment doctor".split()))
         for verb in verbs():
             examples = covary(verb, "--help").stdout.partition("Example:")[2].strip().splitlines()

@@ -90,10 +90,29 @@ class Curve(CommandLine):
             self.assertNotEqual(run.returncode, 0)
             self.assertIn(words, run.stderr)
         self.fit("--max-iter", "2")
-        for verb in ("sample", "update"):
+        for verb, says in (("sample", "x0 to x2"), ("update", "latent-variable model")):
             run = covary(verb, self.path("m.cov"), self.table, "--out", self.path("x"))
             self.assertEqual(run.returncode, 2)
-            self.assertIn("latent-variable model", run.stderr)
+            self.assertIn(says, run.stderr)
+        covary("fit", self.path("train.csv"), "--target", "y", "--max-iter", "1", "--out", self.path("r.cov"))
+        self.refused("explore", self.path("r.cov"), "--out", self.path("r.html"), says=["covary report"])
+        self.refused("explore", self.path("m.cov"), "--draw", "image(3x3)", "--out", self.path("r.html"), says=["4 of them"])
+
+    def test_a_walk_along_a_dimension(self):
+        self.fit("--max-iter", "100")
+        walk = self.write("walk.csv", "x0,x1,x2\n" + "".join(f"{0.2 * i - 1},0,0\n" for i in range(11)))
+        run = covary("predict", self.path("m.cov"), walk)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        decoded = list(csv.DictReader(io.StringIO(run.stdout)))
+        self.assertEqual([float(row["x0"]) for row in decoded], [float(f"{0.2 * i - 1}") for i in range(11)])
+        run = covary("sample", self.path("m.cov"), walk, "-n", "200", "--seed", "1")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        draws = list(csv.DictReader(io.StringIO(run.stdout)))
+        self.assertEqual(len(draws[0]), 200 * 4)
+        for row, drawn in zip(decoded, draws):
+            values = [float(drawn[f"draw_{s}_b"]) for s in range(200)]
+            sd = math.sqrt(float(row["variance_b"]))  # with the noise, so at least that of the draws
+            self.assertLess(abs(sum(values) / 200 - float(row["mean_b"])), 0.4 * sd)
 
 
 if __name__ == "__main__":

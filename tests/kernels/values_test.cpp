@@ -5,11 +5,13 @@
 #include <complex>
 #include <numbers>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "covary/error.hpp"
 #include "covary/kernels/kernels.hpp"
 #include "covary/linalg/quadrature.hpp"
+#include "covary/random/random.hpp"
 
 namespace covary {
 namespace {
@@ -263,6 +265,38 @@ TEST(BadKernels, AreRefused) {
   EXPECT_THROW(gram(se() + far, Vector::Ones(4), RowMatrix::Zero(2, 3)), InputError);
   EXPECT_THROW(gram(additive(on_dims(se(), {1})), Vector::Ones(2), RowMatrix::Zero(2, 3)),
                InputError);
+}
+
+// Over many columns the pullback is by matrix products, over few by loops: columns in which all
+// rows agree change nothing, wherever they lie.
+TEST(Stationary, PullbacksOverManyColumnsAreThoseOverFew) {
+  Random random(8);
+  const Index few = 5, many = 40;
+  const RowMatrix X = random.normal_matrix(7, few), Z = random.normal_matrix(6, few);
+  const Matrix Kbar = random.normal_matrix(7, 6);
+  const auto widened = [&](const RowMatrix& narrow) {
+    RowMatrix out = RowMatrix::Constant(narrow.rows(), many, 3.0);
+    out.leftCols(few) = narrow;
+    return out;
+  };
+  for (const char* expression : {"se(variance=1.7,lengthscales=1.3)",
+                                 "matern32(ard,lengthscales=1.4)", "rq(lengthscales=1.2)"}) {
+    const Kernel k(expression);
+    const auto pulled = [&](const RowMatrix& x, const RowMatrix& z) {
+      const Vector theta = k.parameters(x.cols()).values();
+      Vector theta_bar = Vector::Zero(theta.size());
+      RowMatrix x_bar = RowMatrix::Zero(7, x.cols()), z_bar = RowMatrix::Zero(6, x.cols());
+      cross_pullback(k.node(), theta.data(), x, z, Kbar, theta_bar, &x_bar, &z_bar);
+      Vector out(theta_bar.size() > many ? few + 1 : theta_bar.size());
+      out = theta_bar.head(out.size());
+      return std::tuple(out, RowMatrix(x_bar.leftCols(few)), RowMatrix(z_bar.leftCols(few)));
+    };
+    const auto [a, ax, az] = pulled(X, Z);
+    const auto [b, bx, bz] = pulled(widened(X), widened(Z));
+    EXPECT_LT((a - b).cwiseAbs().maxCoeff(), 1e-12) << expression;
+    EXPECT_LT((ax - bx).cwiseAbs().maxCoeff(), 1e-12) << expression;
+    EXPECT_LT((az - bz).cwiseAbs().maxCoeff(), 1e-12) << expression;
+  }
 }
 
 }  // namespace

@@ -93,6 +93,37 @@ TEST(Gplvm, ViewsWithEqualMappingsAreOneView) {
   check_gradient(parted);
 }
 
+// More columns than rows are seen through a factor of YYᵀ: as parted among narrow views.
+TEST(Gplvm, WideOutputsAreThoseOfNarrowViews) {
+  Random random(11);
+  const RowMatrix wide = random.normal_matrix(4, 10);
+  const auto made = [&](const std::vector<LatentView>& views) {
+    GplvmOptions o = plain();
+    o.views = views;
+    o.training.max_iterations = 0;
+    o.held_iterations = 0;
+    o.starts = 1;
+    Gplvm model(wide, o);
+    Random means(12);
+    model.parameters().set("latent.mean", flat(means.normal_matrix(4, 2)));
+    for (const auto& view : views)
+      set_mapping(model, views.size() > 1 ? "views." + view.name + "." : "");
+    if (views.empty()) set_mapping(model);
+    return model;
+  };
+  Gplvm whole = made({});
+  Gplvm parted = made({{"a", {0, 1, 2}}, {"b", {3, 4, 5, 6}}, {"c", {7, 8, 9}}});
+  EXPECT_NEAR(whole.elbo(), parted.elbo(), 1e-9);
+  check_gradient(whole);
+  const GplvmFit a = whole.fit(), b = parted.fit();
+  EXPECT_NEAR(a.elbo, b.elbo, 1e-9);
+  const RowMatrix mean = a.mean.topRows(2), variance = a.variance.topRows(2);
+  const Prediction pa = a.decode(mean, variance), pb = b.decode(mean, variance);
+  ASSERT_EQ(pa.mean.cols(), 10);
+  EXPECT_LT((pa.mean - pb.mean).cwiseAbs().maxCoeff(), 1e-10);
+  EXPECT_LT((pa.variance_y - pb.variance_y).cwiseAbs().maxCoeff(), 1e-10);
+}
+
 // Known inputs are regression.
 TEST(Gplvm, KnownInputsAreRegression) {
   Random random(4);

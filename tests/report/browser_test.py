@@ -3,10 +3,12 @@
 Called with the path of `covary`. Exits with 77 (skipped) where there is no Chromium.
 """
 
+import csv
 import functools
 import html
 import http.server
 import json
+import math
 import os
 import re
 import shutil
@@ -38,6 +40,39 @@ addEventListener("load", () => {
           found.text.push(`${name} lies on ${other}`);
     });
   }
+  const out = document.createElement("pre");
+  out.id = "found";
+  out.textContent = JSON.stringify(found);
+  parent.document.body.append(out);
+});
+</script>"""
+
+# Walks through a latent space: to the place of a row, to the row itself, by the keyboard, to another axis.
+WALK = """<script>
+addEventListener("load", () => {
+  const found = {fetched: performance.getEntriesByType("resource").map(e => e.name), window: innerWidth,
+                 wide: document.documentElement.scrollWidth, said: [], drawn: []};
+  const map = document.getElementById("map"), box = map.getBoundingClientRect(), svg = map.querySelector("svg");
+  const look = () => {
+    found.said.push(document.getElementById("where").textContent);
+    found.drawn.push(document.querySelector(".shown canvas") ? document.querySelector(".shown canvas").toDataURL()
+                                                            : document.querySelector(".shown").innerHTML);
+  };
+  const row = document.querySelectorAll("#rows circle")[ROW].getBoundingClientRect();
+  const there = {clientX: row.left + row.width / 2, clientY: row.top + row.height / 2, bubbles: true};
+  look();
+  svg.dispatchEvent(new PointerEvent("pointermove", there));
+  look();
+  svg.dispatchEvent(new MouseEvent("click", there));
+  look();
+  map.dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowLeft", bubbles: true}));
+  look();
+  const choice = document.querySelector("select");
+  choice.selectedIndex = 1;
+  choice.dispatchEvent(new Event("change"));
+  look();
+  const background = map.querySelector("canvas").getContext("2d").getImageData(0, 0, 48, 48).data;
+  found.background = new Set(background).size;
   const out = document.createElement("pre");
   out.id = "found";
   out.textContent = JSON.stringify(found);
@@ -80,16 +115,17 @@ class Browser(unittest.TestCase):
         cls.addClassCleanup(cls.server.server_close)
         cls.addClassCleanup(cls.server.shutdown)
 
-    def open(self, page, width=1100, dark=False):
+    def open(self, page, width=1100, dark=False, probe=PROBE):
         """What the browser found in the page; asserts a clean console and one request."""
         with open(self.path(page), encoding="utf-8") as f:
             text = f.read()
-        self.assertNotIn("<script", text)
         policy = re.search(r"default-src 'none'; style-src 'unsafe-inline'", text)
         self.assertTrue(policy)
-        probed = text.replace(policy.group(), policy.group() + "; script-src 'unsafe-inline'")
+        if probe is PROBE:
+            self.assertNotIn("<script", text)
+            text = text.replace(policy.group(), policy.group() + "; script-src 'unsafe-inline'")
         with open(self.path("probed.html"), "w", encoding="utf-8") as f:
-            f.write(probed.replace("</body>", PROBE + "</body>"))
+            f.write(text.replace("</body>", probe + "</body>"))
         with open(self.path("frame.html"), "w", encoding="utf-8") as f:  # a window cannot be as narrow as a phone
             f.write(f'<!DOCTYPE html><body style="margin:0"><iframe src="probed.html" '
                     f'style="border:0;width:{width}px;height:900px"></iframe></body>')
@@ -152,6 +188,33 @@ class Browser(unittest.TestCase):
         covary("fit", self.path("awkward.csv"), "--target", "small,large", "--out", self.path("awkward.cov"))
         covary("report", self.path("awkward.cov"), "--out", self.path("awkward.html"))
         self.everywhere("awkward.html", 10)
+
+    def test_latent_space(self):
+        names = [f"y{p}" for p in range(64)]
+        rows = [[math.sin(0.4 * i + 0.3 * p) * (1 + 0.02 * i) for p in range(64)] for i in range(30)]
+        with open(self.path("images.csv"), "w", encoding="utf-8") as f:
+            f.write(",".join(names) + "\n" + "".join(",".join(map(str, row)) + "\n" for row in rows))
+        covary("fit", self.path("images.csv"), "--model", "gplvm", "--latent", "3", "--inducing", "12", "--restarts", "1",
+               "--max-iter", "150", "--out", self.path("images.cov"))
+        covary("report", self.path("images.cov"), "--data", self.path("images.csv"), "--out", self.path("images.html"))
+        self.everywhere("images.html", 9)
+        covary("predict", self.path("images.cov"), self.path("images.csv"), "--out", self.path("given.csv"))
+        with open(self.path("given.csv"), encoding="utf-8") as f:
+            given = list(csv.DictReader(f))
+        for draw in ("auto", "curve", "points(2)"):
+            for width in (1100, 375):
+                with self.subTest(draw=draw, width=width):
+                    covary("explore", self.path("images.cov"), "--draw", draw, "--out", self.path("walk.html"))
+                    found = self.open("walk.html", width=width, probe=WALK.replace("ROW", "7"))
+                    self.assertLessEqual(found["wide"], found["window"], "the page scrolls sideways")
+                    self.assertEqual(len(set(found["drawn"][:4])), 4)  # every move draws something else
+                    self.assertGreater(found["background"], 10)
+                    self.assertIn("nearest row 7", found["said"][2])
+                    # At the row the page decodes what `predict` gives back, of an input inferred anew.
+                    values = [float(v) for v in re.findall(r"y\d (-?[\d.e-]+)", found["said"][2])]
+                    self.assertEqual(len(values), 4)
+                    for p, value in enumerate(values):
+                        self.assertAlmostEqual(value, float(given[7][f"mean_y{p}"]), delta=0.05)
 
     def test_experiments(self):
         listed = subprocess.run([COVARY, "experiment", "list", "--json"], capture_output=True, text=True, check=True)

@@ -57,8 +57,9 @@ struct SparseFactors {
   std::vector<Index> columns;
   Matrix LB;                                             // lower factor of B = I + C
   Matrix c;                                              // LB⁻¹·beta, M×P
-  double rows = 0.0, rr = 0.0, log_w = 0.0, term = 0.0;  // as in WeightedStatistics
+  double rows = 0.0, rr = 0.0, log_w = 0.0, term = 0.0, silent = 0.0;  // as in WeightedStatistics
 
+  double outputs() const { return static_cast<double>(columns.size()) + silent; }  // P
   double complexity() const;  // ½P·log|Qff + G| + ½NP·log 2π
   double fit() const;         // ½ yᵀ(Qff + G)⁻¹y
   double value() const;       // the group's share of the log evidence or bound
@@ -74,6 +75,7 @@ struct SparseProblem {
   Route route = Route::automatic;
   // While Z is trained λmin(Kuu) ≥ 1e-8 of its mean diagonal is kept, by jitter.
   bool guard_eigenvalue = false;
+  double silent = 0.0;  // columns of zeros beside those of the first group; Gaussian rows only
 };
 
 // At given values: theta of the kernel, z of the features, the noise variance, and the mean's

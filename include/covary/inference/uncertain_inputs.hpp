@@ -17,6 +17,9 @@ class UncertainInputs {
   Index dims() const { return dims_; }
   Index outputs() const { return outputs_; }
   double noise() const { return noise_; }
+  Matrix weights() const;  // M×P: E f = weightsᵀ·k_u(x) at a known x
+  // M×M: at a known x, var f = k(x, x) − k_uᵀ·reduced·k_u, of the first group of outputs.
+  const Matrix& reduced() const { return groups_.front().reduced; }
 
   // E f = bᵀψ1, var f = bᵀ(Ψ2 − ψ1ψ1ᵀ)b + ψ0 − tr(L⁻ᵀ(I − B⁻¹)L⁻¹Ψ2), with b the weights of k_u.
   Prediction predict(ConstRows mean, ConstRows variance) const;

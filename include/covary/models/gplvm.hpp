@@ -30,9 +30,11 @@ struct GplvmOptions {
   RowMatrix prior_mean = {};
   Vector prior_variance = {};
 
-  // Where training starts: principal components (of each view, side by side, if there are several),
-  // noise of 1/snr of the outputs' variance, held with the kernel's variance for the first
-  // iterations. Further starts turn and shake the components; the best bound is kept.
+  // Where training starts: at these means (N×Q), or at principal components (of each view, side by
+  // side, if there are several), with noise of 1/snr of the outputs' variance, held with the
+  // kernel's variance for the first iterations. Further starts turn and shake the means; the best
+  // bound is kept.
+  RowMatrix start_mean = {};
   double snr = 100.0;
   Index held_iterations = 100;
   double start_variance = 0.5;
@@ -78,11 +80,16 @@ class Gplvm {
  private:
   struct View {
     LatentView view;
-    RowMatrix Y;  // as the model sees them
+    RowMatrix Y;      // as the model sees them; of more columns than rows a factor of YYᵀ
+    RowMatrix all_Y;  // is then here, else empty
     Scaling scaling;
     std::vector<std::vector<Index>> columns;  // by missing pattern
     FeaturesPtr features;
     Index offset = 0;  // of its parameters in values()
+    double silent() const {  // columns that the factor does not have
+      return all_Y.size() ? static_cast<double>(all_Y.cols() - Y.cols()) : 0.0;
+    }
+    double mean_square() const;  // of the outputs that there are
   };
   std::string path(const View& v, const std::string& rest) const;
   RowMatrix start_means(Index start) const;

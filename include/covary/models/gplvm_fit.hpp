@@ -44,6 +44,7 @@ struct GplvmFit {
   Matrix relevance() const;
   // Dimensions whose mean KL(q‖prior) exceeds 0.05 nats a row.
   std::vector<Index> active() const;
+  std::vector<Index> by_relevance() const;  // all of them, the largest over the views first
   // The prior of a dimension, and with it the posterior, may be turned round at no cost: what
   // neighbours and pictures should see is scaled by √weight, of all views together.
   RowMatrix scaled_mean() const;
@@ -51,6 +52,8 @@ struct GplvmFit {
   // The outputs at points of the latent space, or at Gaussians of it, in the units of the data.
   Prediction decode(ConstRows X) const;
   Prediction decode(ConstRows mean, ConstRows variance) const;
+  // Joint draws of the outputs, without noise, at points of the latent space; n×P each.
+  std::vector<RowMatrix> sample(ConstRows X, Index draws, std::uint64_t seed) const;
 
   // q(x) of further rows of outputs, NaN where they are not observed, each by itself: the bound is
   // maximised from the nearest training rows. A row with nothing observed keeps the prior.

@@ -1,18 +1,27 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "covary/models/gplvm_fit.hpp"
 
 namespace covary {
 
+// Rows of a table and what the model makes of them.
+struct HeldOutRows {
+  std::string name;  // of the table
+  RowMatrix Y;       // n×P, NaN where missing
+  Prediction decoded;
+};
+
 struct LatentReportOptions {
   std::string title = "A latent-variable model";
+  std::optional<HeldOutRows> held_out = {};
 };
 
 // One self-contained HTML page: which dimensions are in use and by which view, the map of the rows
-// over the two that count most, courses over time of a dynamical model, and how well rows are
-// reconstructed.
+// over the two that count most with what is left unknown between them, courses over time of a
+// dynamical model, and rows of a table as the model gives them back.
 std::string latent_report(const GplvmFit& fit, const LatentReportOptions& options = {});
 
 }  // namespace covary

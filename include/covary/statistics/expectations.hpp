@@ -29,7 +29,8 @@ struct PsiStatistics {
   Matrix psi1y;       // Σ ⟨k⟩yᵀ, M×P
   double psi0 = 0.0;  // Σ ⟨k_nn⟩
   double rows = 0.0;
-  double yy = 0.0;  // Σ |y|²
+  double yy = 0.0;      // Σ |y|²
+  double silent = 0.0;  // as in WeightedStatistics
 };
 
 // The features must be inducing points and the mean function zero, else Unsupported. c.Luu and

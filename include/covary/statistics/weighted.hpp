@@ -55,6 +55,11 @@ struct WeightedStatistics {
   double term = 0.0;   // Σ e
   double trace = 0.0;  // Σ d
   double ratio = 0.0;  // Σ d/s
+  // Further columns that are all zero: of many more columns than rows, a factor of YYᵀ is what
+  // rows see, and the rest only counts.
+  double silent = 0.0;
+
+  double outputs() const { return static_cast<double>(columns.size()) + silent; }  // P
 };
 
 // How C is formed: a_n by a triangular solve for every block, or from ψ2 = Σ w k kᵀ at the end, a

@@ -1,0 +1,57 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "common.hpp"
+#include "covary/data/file.hpp"
+#include "covary/error.hpp"
+#include "covary/report/latent_explorer.hpp"
+#include "covary/storage/model_file.hpp"
+
+namespace covary::cli {
+namespace {
+
+struct ExploreArguments {
+  std::string model, out, title, draw = "auto";
+};
+
+Outcome run_explore(const ExploreArguments& a) {
+  check_folder(a.out);
+  const AnyModel any = load_any_model(a.model);
+  const auto* m = std::get_if<SavedLatent>(&any);
+  if (!m)
+    throw Unsupported(fmt::format(
+        "{} is not a latent-variable model; `covary report` makes a page of any model", a.model));
+  LatentExplorerOptions options;
+  options.draw = a.draw;
+  options.title = a.title.empty()
+                      ? "The latent space of " + std::filesystem::path(a.model).filename().string()
+                      : a.title;
+  const std::string page = latent_explorer(m->fit, options);
+  write_file(a.out, page);
+  return {{{"file", a.out}, {"bytes", page.size()}},
+          fmt::format("the page is in {} ({} kB): open it in a browser and move the pointer\n",
+                      a.out, (page.size() + 999) / 1000),
+          0};
+}
+
+}  // namespace
+
+void add_explore(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
+  auto* sub = app.add_subcommand("explore", "A page to walk through a latent space");
+  auto a = std::make_shared<ExploreArguments>();
+  auto verb = std::make_unique<Verb>();
+  sub->add_option("FILE", a->model, "Model file of a latent-variable model")->required();
+  sub->add_option("--out", a->out, "HTML page to write")->required();
+  sub->add_option("--draw", a->draw,
+                  "The outputs as auto, curve, bars, image(ROWSxCOLUMNS), points(2) or points(3)")
+      ->capture_default_str();
+  sub->add_option("--title", a->title, "Title of the page");
+  sub->footer("Example:\n  covary explore latent.cov --out latent.html");
+  add_common(*sub, verb->common);
+  verb->app = sub;
+  verb->run = [a](const Common&) { return run_explore(*a); };
+  verbs.push_back(std::move(verb));
+}
+
+}  // namespace covary::cli
