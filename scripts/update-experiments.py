@@ -2,9 +2,10 @@
 """Runs experiments and writes what they measured, with the commit, into docs/experiments.md.
 
     scripts/update-experiments.py COVARY [NAME …]     all of them without names
+    scripts/update-experiments.py COVARY NAME=FILE    what `experiment run NAME --json` wrote before
 
-The table of a section is replaced by the rows that the command prints; the words around it stay. A run that ends with an
-error leaves its section as it is.
+The table of a section is replaced by the rows that the command prints; the words around it stay. A run without a
+result leaves its section as it is; one whose claims do not hold is shown with them.
 """
 import json
 import re
@@ -40,11 +41,17 @@ def main():
     covary, names = sys.argv[1], sys.argv[2:]
     commit = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=True).stdout.strip()
     for name in names or re.findall(r"^## (\S+)$", PAGE.read_text(), re.M):
-        run = subprocess.run([covary, "experiment", "run", name, "--json", "--quiet"], capture_output=True, text=True)
-        if run.returncode:
-            print(f"{name}: not replaced, {run.stderr.strip() or 'a claim did not hold'}", flush=True)
+        name, _, file = name.partition("=")
+        if file:
+            result = Path(file).read_text()
+        else:
+            run = subprocess.run([covary, "experiment", "run", name, "--json", "--quiet"], capture_output=True, text=True)
+            result = run.stdout
+            if run.returncode:
+                print(f"{name}: {run.stderr.strip() or 'a claim did not hold'}", flush=True)
+        if not result:
             continue
-        PAGE.write_text(replaced(PAGE.read_text(), name, json.loads(run.stdout)["rows"], commit))
+        PAGE.write_text(replaced(PAGE.read_text(), name, json.loads(result)["rows"], commit))
         print(f"{name}: {commit}", flush=True)
 
 

@@ -8,6 +8,7 @@
 #include "covary/inference/sparse.hpp"
 #include "covary/models/gplvm_fit.hpp"
 #include "covary/models/regression.hpp"
+#include "covary/random/random.hpp"
 
 namespace covary {
 
@@ -32,8 +33,8 @@ struct GplvmOptions {
 
   // Where training starts: at these means (N×Q), or at principal components (of each view, side by
   // side, if there are several), with noise of 1/snr of the outputs' variance, held with the
-  // kernel's variance for the first iterations. Further starts turn and shake the means; the best
-  // bound is kept.
+  // kernel's variance for the first iterations. Further starts turn and shake the means; of several
+  // views the second is the components of all together. The best bound is kept.
   RowMatrix start_mean = {};
   double snr = 100.0;
   Index held_iterations = 100;
@@ -93,6 +94,8 @@ class Gplvm {
   };
   std::string path(const View& v, const std::string& rest) const;
   RowMatrix start_means(Index start) const;
+  RowMatrix components_by_view(Random& random) const;
+  RowMatrix joint_components() const;
   void declare(ConstRows means, std::uint64_t seed);
   SparseValues unpack(const View& v, ConstVector values) const;
   // The bound, in model units, and what it was made of.

@@ -1,0 +1,147 @@
+// Where a latent-variable model starts: principal components and a high ratio of signal to noise.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "covary/data/kmeans.hpp"
+#include "covary/data/pca.hpp"
+#include "covary/error.hpp"
+#include "covary/features/selection.hpp"
+#include "covary/models/gplvm.hpp"
+#include "covary/random/random.hpp"
+
+namespace covary {
+namespace {
+
+// Column means in place of what is missing: a start needs no more.
+RowMatrix filled(const RowMatrix& Y) {
+  RowMatrix out = Y;
+  for (Index p = 0; p < Y.cols(); ++p) {
+    double sum = 0.0, count = 0.0;
+    for (Index i = 0; i < Y.rows(); ++i)
+      if (!std::isnan(Y(i, p))) {
+        sum += Y(i, p);
+        count += 1.0;
+      }
+    for (Index i = 0; i < Y.rows(); ++i)
+      if (std::isnan(Y(i, p))) out(i, p) = count > 0.0 ? sum / count : 0.0;
+  }
+  return out;
+}
+
+// Q principal components with unit variance; what the table does not have is small noise.
+RowMatrix components(const RowMatrix& Y, Index Q, Random random) {
+  const RowMatrix table = filled(Y);
+  RowMatrix out = 0.1 * random.normal_matrix(Y.rows(), Q);
+  const Index most = std::min({Q, Y.cols(), Y.rows() - 1});
+  for (Index q = most; q > 0; --q) try {
+      const Pca pca = Pca::fit(table, q);
+      const RowMatrix scores = pca.transform(table);
+      for (Index d = 0; d < q; ++d)
+        out.col(d) = scores.col(d) / std::sqrt(std::max(pca.variances(d), 1e-12));
+      break;
+    } catch (const InputError&) {  // fewer directions than that
+    }
+  return out;
+}
+
+}  // namespace
+
+double Gplvm::View::mean_square() const {
+  double sum = 0.0, count = silent() * static_cast<double>(Y.rows());
+  for (const double y : Y.reshaped())
+    if (!std::isnan(y)) {
+      sum += y * y;
+      count += 1.0;
+    }
+  return std::max(sum / count, 1e-12);
+}
+
+// Those of each view side by side: dimensions of their own to begin with.
+RowMatrix Gplvm::components_by_view(Random& random) const {
+  const Index N = views_.front().Y.rows(), Q = options_.latent;
+  const auto V = static_cast<Index>(views_.size());
+  RowMatrix out(N, Q);
+  Index at = 0;
+  for (Index v = 0; v < V; ++v) {
+    const Index share = (Q - at) / (V - v);
+    if (share == 0) continue;
+    out.middleCols(at, share) =
+        components(views_[static_cast<std::size_t>(v)].Y, share, Random(options_.seed, 0x70ca));
+    at += share;
+  }
+  if (at < Q) out.rightCols(Q - at) = 0.1 * random.normal_matrix(N, Q - at);
+  return out;
+}
+
+// Those of all views together, each of the same weight: shared dimensions to begin with.
+RowMatrix Gplvm::joint_components() const {
+  Index columns = 0;
+  for (const View& v : views_) columns += v.Y.cols();
+  RowMatrix all(views_.front().Y.rows(), columns);
+  Index at = 0;
+  for (const View& v : views_) {
+    const double outputs = static_cast<double>(v.Y.cols()) + v.silent();
+    all.middleCols(at, v.Y.cols()) = v.Y / std::sqrt(outputs * v.mean_square());
+    at += v.Y.cols();
+  }
+  return components(all, options_.latent, Random(options_.seed, 0x70ca));
+}
+
+RowMatrix Gplvm::start_means(Index start) const {
+  const Index N = views_.front().Y.rows(), Q = options_.latent;
+  Random random(options_.seed, 0x6c76 + static_cast<std::uint64_t>(start));
+  const bool joint = start == 1 && views_.size() > 1;
+  RowMatrix out = options_.start_mean;
+  if (out.size() == 0) out = joint ? joint_components() : components_by_view(random);
+  if (start > 0 && !joint) {  // turned and shaken
+    const Matrix turn = random.normal_matrix(Q, Q) * 0.3 + Matrix::Identity(Q, Q);
+    out = RowMatrix(out.lazyProduct(turn)) + 0.3 * random.normal_matrix(N, Q);
+    for (Index q = 0; q < Q; ++q)
+      out.col(q) /= std::sqrt(out.col(q).squaredNorm() / static_cast<double>(N));
+  }
+  const RowMatrix& known = options_.given.size() ? options_.given : options_.prior_mean;
+  for (Index i = 0; i < known.rows(); ++i)
+    for (Index q = 0; q < known.cols(); ++q)
+      if (!std::isnan(known(i, q))) out(i, q) = known(i, q);
+  return out;
+}
+
+void Gplvm::declare(ConstRows means, std::uint64_t seed) {
+  Parameters all;
+  latent_->declare(all, means, options_.start_variance);
+  latent_size_ = all.size();
+  const Index Q = options_.latent, M = std::min(options_.inducing, means.rows());
+  DataScale scale = DataScale::unit(Q);
+  for (Index q = 0; q < Q; ++q) {
+    const Vector x = means.col(q);
+    scale.x_range(q) = std::max(x.maxCoeff() - x.minCoeff(), 1e-6);
+    scale.x_sd(q) = std::max(std::sqrt((x.array() - x.mean()).square().mean()), 1e-6);
+  }
+  for (View& v : views_) {
+    if (v.columns.empty()) {
+      const MemoryRows rows(means, v.Y, Vector());
+      v.columns = columns_by_pattern(rows);
+    }
+    scale.y_variance = v.mean_square();
+    const Clusters clusters = kmeans(means, M, seed);
+    v.features = inducing_points(options_.kernel, clusters.centres);
+    v.offset = all.size();
+    const auto add = [&](const Parameters& own) {
+      for (Parameter p : own.all()) {
+        p.path = path(v, p.path);
+        all.add(std::move(p));
+      }
+    };
+    add(options_.kernel.parameters(scale));
+    all.add({path(v, "likelihood.variance"), Vector::Constant(1, scale.y_variance / options_.snr),
+             Transform::positive()});
+    Parameters own;
+    v.features->declare(own);
+    add(own);
+  }
+  parameters_ = std::move(all);
+}
+
+}  // namespace covary
