@@ -51,6 +51,9 @@ struct GplvmFit {
   // The outputs at points of the latent space, or at Gaussians of it, in the units of the data.
   Prediction decode(ConstRows X) const;
   Prediction decode(ConstRows mean, ConstRows variance) const;
+  // Of one such Gaussian: the covariance of the outputs' functions, P×P, which share the input.
+  // Unsupported with several views, whose kernels differ.
+  Matrix output_covariance(ConstRows mean, ConstRows variance) const;
 
   // q(x) of further rows of outputs, NaN where they are not observed, each by itself: the bound is
   // maximised from the nearest training rows. A row with nothing observed keeps the prior.
