@@ -8,15 +8,16 @@
 #include "csv_sink.hpp"
 #include "data_arguments.hpp"
 #include "latent.hpp"
+#include "series.hpp"
 
 namespace covary::cli {
 namespace {
 
-constexpr double normal_975 = 1.959963984540054;  // Φ⁻¹(0.975)
-constexpr Index block = 512;                      // rows predicted and written at a time
+constexpr Index block = 512;  // rows predicted and written at a time
 
 struct PredictArguments {
   DataArguments data;
+  StepArguments ahead;
   std::vector<std::string> input_variance;
   bool components = false, gradients = false;
 };
@@ -205,8 +206,15 @@ Outcome run_with(const SavedLatent& m, const PredictArguments& a, const Common& 
 Outcome run_predict(const PredictArguments& a, const Common& common) {
   if (!(a.data.threshold > 0.0 && a.data.threshold < 1.0))
     throw InputError(fmt::format("--threshold must lie between 0 and 1, got {}", a.data.threshold));
-  return std::visit([&](const auto& m) { return run_with(m, a, common); },
-                    load_any_model(a.data.model));
+  const AnyModel model = load_any_model(a.data.model);
+  if (a.ahead.steps == 0)
+    return std::visit([&](const auto& m) { return run_with(m, a, common); }, model);
+  const auto* m = std::get_if<SavedModel>(&model);
+  if (!m) throw Unsupported("--steps is for Gaussian regression of a series by fit --lags");
+  if (a.components || a.gradients || !a.input_variance.empty())
+    throw Unsupported(
+        "--components, --gradients and --input-variance are not offered with --steps");
+  return predict_steps(*m, a.data, a.ahead, common);
 }
 
 }  // namespace
@@ -224,6 +232,7 @@ void add_predict(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
                   "inputs that are Gaussian")
       ->take_all()
       ->allow_extra_args(false);
+  add_step_options(*sub, a->ahead);
   sub->add_option("--exposure", a->data.exposure, "Column of exposures or trials, as in fit");
   sub->add_option("--threshold", a->data.threshold,
                   "Of two classes: the second from this probability on")
