@@ -119,6 +119,11 @@ const std::vector<Experiment>& all() {
        oil_flow,
        {"oil_flow"},
        true},
+      {"mackey-glass",
+       "free simulation of a chaotic series with uncertainty fed back (002 2.9, Table 4.1)",
+       mackey_glass,
+       {},
+       true},
       {"mrd-toy", "one shared and two private signals of two views (002 2.11, Fig. 5.2)", mrd_toy}};
   return table;
 }
