@@ -5,6 +5,8 @@
 
 namespace covary::cli {
 
+constexpr double normal_975 = 1.959963984540054;  // Φ⁻¹(0.975)
+
 // What the verbs that apply a model to a table take alike.
 struct DataArguments {
   std::string model, data, out, header = "auto";

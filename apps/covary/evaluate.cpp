@@ -8,6 +8,7 @@
 #include "data_arguments.hpp"
 #include "generalised.hpp"
 #include "latent.hpp"
+#include "series.hpp"
 
 namespace covary::cli {
 namespace {
@@ -50,8 +51,8 @@ Outcome evaluate(const SavedGeneralised& m, const DataArguments& a) {
 
 Outcome evaluate(const SavedModel& m, const DataArguments& a) {
   const Table table = read_table(a.data, table_options(a, m.inputs));
-  const RowMatrix Y = numeric_columns(table, select_columns(table, m.fit.output_names));
-  const Prediction p = m.fit.predict(m.inputs.apply(table));
+  const auto [X, Y] = scored_rows(m, table);
+  const Prediction p = m.fit.predict(X);
   const char* order[] = {"rmse", "mae", "smse", "nlpd", "crps", "coverage95"};
   Outcome out;
   out.object = {{"n", Y.rows()}};

@@ -1,22 +1,36 @@
 #include <fmt/format.h>
 
 #include "covary/data/classification_metrics.hpp"
+#include "covary/data/columns.hpp"
 #include "covary/data/csv.hpp"
 #include "covary/data/table_blocks.hpp"
 #include "covary/error.hpp"
 #include "csv_sink.hpp"
 #include "data_arguments.hpp"
 #include "latent.hpp"
+#include "series.hpp"
 
 namespace covary::cli {
 namespace {
 
-constexpr double normal_975 = 1.959963984540054;  // Φ⁻¹(0.975)
-constexpr Index block = 512;                      // rows predicted and written at a time
+constexpr Index block = 512;  // rows predicted and written at a time
 
 struct PredictArguments {
   DataArguments data;
+  StepArguments ahead;
+  std::vector<std::string> input_variance;
   bool components = false, gradients = false;
+};
+
+// What comes with the inputs of a block of rows; both may be empty.
+struct Beside {
+  Vector exposure;
+  RowMatrix variance;  // of the inputs
+
+  Beside rows(Index first, Index n) const {
+    return {exposure.size() ? Vector(exposure.segment(first, n)) : exposure,
+            variance.size() ? RowMatrix(variance.middleRows(first, n)) : variance};
+  }
 };
 
 // Columns with their names, in the order of output.
@@ -35,9 +49,11 @@ struct Columns {
   }
 };
 
-Columns predict_block(const PredictArguments& a, const SavedModel& m, ConstRows X, const Vector&) {
+Columns predict_block(const PredictArguments& a, const SavedModel& m, ConstRows X,
+                      const Beside& beside) {
   Columns out;
-  const Prediction p = m.fit.predict(X);
+  const Prediction p =
+      beside.variance.size() ? m.fit.predict(X, beside.variance) : m.fit.predict(X);
   const Index P = p.mean.cols();
   for (Index k = 0; k < P; ++k) {
     const std::string suffix = output_suffix(m, k);
@@ -75,10 +91,10 @@ std::string class_name(const GeneralisedFit& fit, Index label) {
 
 // class, p_<class> for classes; else mean and variance of y. Then the latent functions.
 Columns predict_block(const PredictArguments& a, const SavedGeneralised& m, ConstRows X,
-                      const Vector& aux) {
+                      const Beside& beside) {
   if (a.components || a.gradients)
     throw Unsupported("--components and --gradients are for Gaussian regression");
-  const GeneralisedPrediction p = m.fit.predict(X, aux);
+  const GeneralisedPrediction p = m.fit.predict(X, beside.exposure);
   Columns out;
   if (p.probabilities.size()) {
     const Vector decided = decided_classes(RowMatrix(p.probabilities), a.data.threshold);
@@ -114,8 +130,28 @@ void tell_components(const PredictArguments& a, const SavedModel& m, const Commo
     tell(common, fmt::format("component {}: {}", i, names[i]));
 }
 
+// The columns that --input-variance names, one for each input.
+RowMatrix input_variance(const PredictArguments& a, const InputColumns& inputs,
+                         const Table& table) {
+  if (a.input_variance.empty()) return {};
+  RowMatrix out = numeric_columns(table, select_columns(table, split_lists(a.input_variance)));
+  const auto names = inputs.names();
+  if (out.cols() != static_cast<Index>(names.size()))
+    throw InputError(fmt::format("--input-variance names {} columns; the model has {} inputs ({})",
+                                 out.cols(), names.size(), fmt::join(names, ", ")));
+  return out;
+}
+
+void check_input_variance(const PredictArguments& a, bool regression) {
+  if (a.input_variance.empty()) return;
+  if (!regression) throw Unsupported("--input-variance is for Gaussian regression");
+  if (a.components || a.gradients)
+    throw Unsupported("--components and --gradients are not offered with --input-variance");
+}
+
 template <class Saved>
 Outcome run_with(const Saved& m, const PredictArguments& a, const Common& common) {
+  check_input_variance(a, std::is_same_v<Saved, SavedModel>);
   TableBlocks blocks(a.data.data, table_options(a.data, m.inputs));
   const bool in_object = a.data.out.empty() && common.as_json;
   Outcome out;
@@ -126,11 +162,11 @@ Outcome run_with(const Saved& m, const PredictArguments& a, const Common& common
       for (const auto& note : table->notes) tell(common, note);
     try {
       const RowMatrix X = m.inputs.apply(*table);
-      const Vector aux = exposure_of(a.data, *table);
+      const Beside beside{exposure_of(a.data, *table), input_variance(a, m.inputs, *table)};
       for (Index first = 0; first < X.rows(); first += block) {
         const Index size = std::min(block, X.rows() - first);
-        const Columns columns = predict_block(a, m, X.middleRows(first, size),
-                                              aux.size() ? Vector(aux.segment(first, size)) : aux);
+        const Columns columns =
+            predict_block(a, m, X.middleRows(first, size), beside.rows(first, size));
         if (in_object) {
           for (const auto& label : columns.classes) out.object["class"].push_back(label);
           for (std::size_t j = 0; j < columns.names.size(); ++j)
@@ -163,14 +199,22 @@ Outcome run_with(const Saved& m, const PredictArguments& a, const Common& common
 Outcome run_with(const SavedLatent& m, const PredictArguments& a, const Common& common) {
   if (a.components || a.gradients)
     throw Unsupported("--components and --gradients are for Gaussian regression");
+  check_input_variance(a, false);
   return predict_latent(m, a.data, common);
 }
 
 Outcome run_predict(const PredictArguments& a, const Common& common) {
   if (!(a.data.threshold > 0.0 && a.data.threshold < 1.0))
     throw InputError(fmt::format("--threshold must lie between 0 and 1, got {}", a.data.threshold));
-  return std::visit([&](const auto& m) { return run_with(m, a, common); },
-                    load_any_model(a.data.model));
+  const AnyModel model = load_any_model(a.data.model);
+  if (a.ahead.steps == 0)
+    return std::visit([&](const auto& m) { return run_with(m, a, common); }, model);
+  const auto* m = std::get_if<SavedModel>(&model);
+  if (!m) throw Unsupported("--steps is for Gaussian regression of a series by fit --lags");
+  if (a.components || a.gradients || !a.input_variance.empty())
+    throw Unsupported(
+        "--components, --gradients and --input-variance are not offered with --steps");
+  return predict_steps(*m, a.data, a.ahead, common);
 }
 
 }  // namespace
@@ -183,6 +227,12 @@ void add_predict(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
   sub->add_flag("--components", a->components, "Also mean_<i>, variance_<i> of each kernel term");
   sub->add_flag("--gradients", a->gradients, "Also dmean_<input>, dvariance_<input>, of f");
   sub->add_option("--out", a->data.out, "CSV to write (default: standard output)");
+  sub->add_option("--input-variance", a->input_variance,
+                  "Columns of variances of the inputs, one for each input: the moments of y at "
+                  "inputs that are Gaussian")
+      ->take_all()
+      ->allow_extra_args(false);
+  add_step_options(*sub, a->ahead);
   sub->add_option("--exposure", a->data.exposure, "Column of exposures or trials, as in fit");
   sub->add_option("--threshold", a->data.threshold,
                   "Of two classes: the second from this probability on")

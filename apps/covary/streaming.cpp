@@ -47,6 +47,7 @@ std::string obstacle(const TrainingArguments& a, const SparseArguments& sparse) 
     if (model->kind == Approximation::Kind::cglb)
       return "--model cglb compares every row with every other";
   }
+  if (a.lags > 0) return "--lags makes its windows in memory";
   if (!a.exposure.empty()) return "--exposure is read into memory with the rows";
   if (!a.weights.empty()) return "--weights is read into memory with the rows";
   if (!a.folds.empty()) return "--folds trains on parts of the rows, in memory";

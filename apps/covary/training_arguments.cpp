@@ -14,6 +14,10 @@ void add_training_options(CLI::App& sub, TrainingArguments& a) {
   sub.add_option("TRAIN", a.train, "CSV, TSV, NPY or IDX file, gzip too")->required();
   list("--target", a.target, "Output column(s): name, number from 0, or range a:b")->required();
   list("--inputs", a.inputs, "Input columns (default: all others)");
+  sub.add_option("--lags", a.lags,
+                 "Autoregression: the inputs are so many past values of the targets, which are "
+                 "series")
+      ->check(CLI::PositiveNumber);
   sub.add_option(
          "--likelihood", a.likelihood,
          "gaussian, bernoulli, softmax, one_vs_rest, poisson, student_t, … (docs/likelihoods.md); "

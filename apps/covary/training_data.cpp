@@ -7,6 +7,7 @@
 #include "covary/data/split.hpp"
 #include "covary/error.hpp"
 #include "covary/likelihoods/expression.hpp"
+#include "series.hpp"
 #include "training_arguments.hpp"
 
 namespace covary::cli {
@@ -144,6 +145,7 @@ void read_targets(const Table& table, const Roles& r, const TrainingArguments& a
 TrainingData read_training(const TrainingArguments& a, const Common& common) {
   const Table table = read_table(a.train, {.header = parse_header(a.header)});
   for (const auto& note : table.notes) tell(common, note);
+  if (a.lags > 0) return training_windows(table, a, common);
   const Roles r = roles(table, a);
   TrainingData d;
   std::vector<std::string> notes;

@@ -43,6 +43,8 @@ from ._core import (
     Unsupported,
     __version__,
     fit_file,
+    lag_names,
+    lag_windows,
     load,
     set_threads,
     threads,
@@ -57,13 +59,14 @@ if TYPE_CHECKING:
     from .latent import MRD as MRD
     from .latent import BayesianGPLVM as BayesianGPLVM
     from .latent import DynamicalGPLVM as DynamicalGPLVM
+    from .series import AutoregressiveGP as AutoregressiveGP
 
 __all__ = [
-    "BayesianGPLVM", "CovaryError", "DynamicalGPLVM", "ExpressionError", "FileError", "Fit", "GPClassifier",
-    "GPRegressor", "Generalised", "GeneralisedFit", "Gplvm", "GplvmFit", "InputError", "Interrupted", "Kernel", "MRD",
-    "Mean", "NumericalError", "Parameters", "Regression", "SparseGPClassifier", "SparseGPRegressor",
-    "SparseRegression", "Summary", "Svgp", "Unsupported", "__version__", "fit_file", "load", "plot", "set_threads",
-    "threads",
+    "AutoregressiveGP", "BayesianGPLVM", "CovaryError", "DynamicalGPLVM", "ExpressionError", "FileError", "Fit",
+    "GPClassifier", "GPRegressor", "Generalised", "GeneralisedFit", "Gplvm", "GplvmFit", "InputError", "Interrupted",
+    "Kernel", "MRD", "Mean", "NumericalError", "Parameters", "Regression", "SparseGPClassifier", "SparseGPRegressor",
+    "SparseRegression", "Summary", "Svgp", "Unsupported", "__version__", "fit_file", "lag_names", "lag_windows",
+    "load", "plot", "set_threads", "threads",
 ]
 
 
@@ -75,6 +78,8 @@ def __getattr__(name):
         return getattr(importlib.import_module(".classifiers", __name__), name)
     if name in ("BayesianGPLVM", "DynamicalGPLVM", "MRD"):
         return getattr(importlib.import_module(".latent", __name__), name)
+    if name == "AutoregressiveGP":
+        return importlib.import_module(".series", __name__).AutoregressiveGP
     if name == "plot":
         return importlib.import_module(".plot", __name__)
     raise AttributeError(f"module 'covary' has no attribute '{name}'")

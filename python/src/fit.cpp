@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
+#include "autoregression.hpp"
 #include "bindings.hpp"
 #include "covary/error.hpp"
 #include "covary/storage/model_file.hpp"
@@ -104,6 +105,7 @@ True
 (3, 20)
 )doc");
   bind_predictions(fit);
+  bind_autoregression(m, fit);
   bind_storage(fit);
   fit.def_prop_ro(
          "log_marginal_likelihood",

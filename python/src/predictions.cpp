@@ -1,5 +1,6 @@
 #include "predictions.hpp"
 
+#include <fmt/format.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
@@ -7,6 +8,7 @@
 #include <cmath>
 
 #include "arrays.hpp"
+#include "covary/error.hpp"
 #include "tables.hpp"
 #include "unlocked.hpp"
 
@@ -30,9 +32,14 @@ Index part_size(const SavedModel& m) {
   return static_cast<Index>(block * std::floor(std::clamp(1e10 / (N * N * block), 1.0, 1e6)));
 }
 
-Prediction predict(const SavedModel& m, const ArrayLike& X) {
+// Of the rows X, or of Gaussians around them.
+Prediction predict(const SavedModel& m, const ArrayLike& X, const ArrayLike& X_var) {
   const Rows inputs = to_inputs(X, m.inputs);
   const auto all = inputs.get();
+  if (!X_var.is_none()) {
+    const Rows variance = to_inputs(X_var, "X_var");
+    return unlocked([&] { return m.fit.predict(all, variance.get()); });
+  }
   const Index n = all.rows(), P = m.fit.posterior.outputs(), part = part_size(m);
   if (n <= part) return unlocked([&] { return m.fit.predict(all); });
   Prediction out{RowMatrix(n, P), RowMatrix(n, P), RowMatrix(n, P)};
@@ -58,8 +65,8 @@ nb::list components(const SavedModel& m, const ArrayLike& X) {
 }
 
 // The columns of `covary predict`, as a pandas table with the index of X.
-nb::object predict_table(const SavedModel& m, const ArrayLike& X) {
-  Prediction p = predict(m, X);
+nb::object predict_table(const SavedModel& m, const ArrayLike& X, const ArrayLike& X_var) {
+  Prediction p = predict(m, X, X_var);
   const Index P = p.mean.cols();
   nb::dict columns;
   for (Index k = 0; k < P; ++k) {
@@ -92,6 +99,21 @@ nb::tuple split(const SavedModel& m, const ArrayLike& X) {
       give(undo.undo_variance(RowMatrix(s.h_variance.replicate(1, s.g_mean.cols())))));
 }
 
+// n×P×P, or n×1 of a single output.
+NumpyArray output_covariance(const SavedModel& m, const ArrayLike& X, const ArrayLike& X_var) {
+  const Rows at = to_inputs(X, m.inputs), variance = to_inputs(X_var, "X_var");
+  if (variance.get().rows() != at.get().rows())
+    throw InputError(
+        fmt::format("X has {} rows, X_var {}", at.get().rows(), variance.get().rows()));
+  return draws_to_numpy(unlocked([&] {
+    std::vector<RowMatrix> out;
+    out.reserve(static_cast<std::size_t>(at.get().rows()));
+    for (Index i = 0; i < at.get().rows(); ++i)
+      out.emplace_back(m.fit.output_covariance(at.get().row(i), variance.get().row(i)));
+    return out;
+  }));
+}
+
 SavedModel condition(const SavedModel& m, const ArrayLike& X, const ArrayLike& Y,
                      const ArrayLike& noise) {
   const Rows x = to_inputs(X, m.inputs), y = to_outputs(Y);
@@ -104,15 +126,17 @@ SavedModel condition(const SavedModel& m, const ArrayLike& X, const ArrayLike& Y
 void bind_predictions(nb::class_<SavedModel>& fit) {
   fit.def(
          "predict_f",
-         [](const SavedModel& m, const ArrayLike& X) -> Moments {
-           Prediction p = predict(m, X);
+         [](const SavedModel& m, const ArrayLike& X, const ArrayLike& X_var) -> Moments {
+           Prediction p = predict(m, X, X_var);
            return {outputs_like(X, std::move(p.mean), m.fit.output_names),
                    outputs_like(X, std::move(p.variance_f), m.fit.output_names)};
          },
-         "X"_a,
+         "X"_a, "X_var"_a = nb::none(),
          "Mean and variance of the function at each row, in the units of the data. A pandas table "
-         "gives pandas.",
-         nb::sig("def predict_f(self, X: numpy.typing.ArrayLike) -> " COVARY_MOMENTS))
+         "gives pandas. With X_var (n×D) the inputs are Gaussian with these variances, and the "
+         "moments are over them too.",
+         nb::sig("def predict_f(self, X: numpy.typing.ArrayLike, "
+                 "X_var: numpy.typing.ArrayLike | None = None) -> " COVARY_MOMENTS))
       .def(
           "predict_mean",
           [](const SavedModel& m, const ArrayLike& X) {
@@ -124,15 +148,23 @@ void bind_predictions(nb::class_<SavedModel>& fit) {
           nb::sig("def predict_mean(self, X: numpy.typing.ArrayLike) -> " COVARY_ARRAY))
       .def(
           "predict_y",
-          [](const SavedModel& m, const ArrayLike& X) -> Moments {
-            Prediction p = predict(m, X);
+          [](const SavedModel& m, const ArrayLike& X, const ArrayLike& X_var) -> Moments {
+            Prediction p = predict(m, X, X_var);
             return {outputs_like(X, std::move(p.mean), m.fit.output_names),
                     outputs_like(X, std::move(p.variance_y), m.fit.output_names)};
           },
-          "X"_a, "Mean and variance of a new observation at each row, noise included.",
-          nb::sig("def predict_y(self, X: numpy.typing.ArrayLike) -> " COVARY_MOMENTS))
-      .def("predict_table", predict_table, "X"_a,
+          "X"_a, "X_var"_a = nb::none(),
+          "Mean and variance of a new observation at each row, noise included; with X_var at "
+          "Gaussian inputs.",
+          nb::sig("def predict_y(self, X: numpy.typing.ArrayLike, "
+                  "X_var: numpy.typing.ArrayLike | None = None) -> " COVARY_MOMENTS))
+      .def("predict_table", predict_table, "X"_a, "X_var"_a = nb::none(),
            "A pandas table: mean, variance (of y), variance_f, lower and upper (95 % of y).")
+      .def("output_covariance", output_covariance, "X"_a, "X_var"_a,
+           "Of each row, whose input is Gaussian: the covariance of the outputs' functions, which "
+           "share the input's uncertainty, n×P×P, or n×1 of a single output.",
+           nb::sig("def output_covariance(self, X: numpy.typing.ArrayLike, "
+                   "X_var: numpy.typing.ArrayLike) -> " COVARY_ARRAY))
       .def(
           "covariance",
           [](const SavedModel& m, const ArrayLike& X, Index output) {

@@ -270,3 +270,25 @@ def test_wrong_options(data, fitted):
         fitted.covariance(np.zeros((1, 2)), output=1)
     with pytest.raises(TypeError):
         cv.Regression(*data, colour="red")
+
+
+def test_gaussian_inputs_by_sampling_them():
+    rng = np.random.default_rng(0)
+    fit = at_given_parameters().fit(max_iter=0)
+    at, S = np.array([[1.5], [2.5]]), np.array([[0.3], [0.0]])
+    mean, variance = fit.predict_f(at, S)
+    draws = 1.5 + np.sqrt(0.3) * rng.standard_normal((200_000, 1))
+    f, v = fit.predict_f(draws)
+    assert mean[0] == pytest.approx(f.mean(), abs=0.01)
+    assert variance[0] == pytest.approx(f.var() + v.mean(), abs=0.01)
+    assert fit.predict_y(at, X_var=S)[1] == pytest.approx(variance + 0.04, abs=1e-12)
+    assert fit.predict_f(at[1:])[0] == pytest.approx(mean[1:], abs=1e-12)
+    two = cv.SparseRegression(X8, np.column_stack([y8, y8**2]), inducing=5).fit(max_iter=5)
+    C = two.output_covariance(at, S)
+    assert C.shape == (2, 2, 2)
+    assert C[0].diagonal() == pytest.approx(two.predict_f(at, S)[1][0], abs=1e-12)
+    gp = cv.GPRegressor(random_state=0).fit(X8, y8)
+    mean, sd = gp.predict(at, return_std=True, X_var=S)
+    assert sd[0] > gp.predict(at, return_std=True)[1][0]
+    with pytest.raises(cv.InputError, match="variance -1"):
+        fit.predict_f(at, -np.ones((2, 1)))

@@ -6,9 +6,74 @@
 
 #include "covary/error.hpp"
 #include "covary/inference/sparse_posterior.hpp"
+#include "covary/inference/uncertain_inputs.hpp"
+#include "covary/statistics/expectations.hpp"
+#include "inference/collapsed.hpp"
 #include "inference/sparse_blocks.hpp"
 
 namespace covary {
+namespace {
+
+// The groups of outputs, which new rows must observe together.
+std::vector<std::vector<Index>> columns_of(const SparsePosterior& posterior, Index rows,
+                                           ConstRows Y) {
+  if (Y.rows() != rows || Y.cols() != posterior.outputs())
+    throw InputError(fmt::format("the new outputs are {}×{}, expected {}×{}", Y.rows(), Y.cols(),
+                                 rows, posterior.outputs()));
+  std::vector<std::vector<Index>> columns;
+  for (const auto& g : posterior.parts().groups) {
+    columns.push_back(g.columns);
+    for (const Index p : g.columns)
+      for (Index i = 0; i < Y.rows(); ++i)
+        if (std::isnan(Y(i, p)) != std::isnan(Y(i, g.columns.front())))
+          throw InputError(fmt::format(
+              "new row {} misses some of the outputs {} and not others, which the model took "
+              "together; fit it again with these rows",
+              i, fmt::join(g.columns, ", ")));
+  }
+  return columns;
+}
+
+SweepContext context_of(const SparsePosteriorParts& p) {
+  const SparseValues& v = p.values;
+  return {p.features.get(), &p.kernel.node(), v.theta.data(), v.z.data(),
+          v.noise,          &p.mean,          v.mean_weights, p.Luu};
+}
+
+// There is only the route by Ψ2, whose rounding must not reach B = I + L⁻¹Ψ2L⁻ᵀ/σ².
+void check_rounding(const SparsePosteriorParts& p, double trace_psi2) {
+  constexpr double largest_rho = 0.1;
+  const Matrix Kuu = product(p.Luu, p.Luu, Op::none, Op::transpose);
+  const double norm = Kuu.cwiseAbs().colwise().sum().maxCoeff();
+  const double smallest = norm / Cholesky{p.Luu, 0.0}.condition_estimate(norm);
+  const double rho = unit_rounding * trace_psi2 / (p.values.noise * smallest);
+  if (!(rho <= largest_rho))
+    throw NumericalError(fmt::format(
+        "Kuu is too ill-conditioned for rows with Gaussian inputs (rounding {:.1e} of the noise); "
+        "fit the model with more jitter, such as 1e-5, or fewer inducing inputs",
+        rho));
+}
+
+SparsePosterior with_statistics(const SparsePosterior& posterior,
+                                const std::vector<WeightedStatistics>& fresh) {
+  SparsePosteriorParts parts = posterior.parts();
+  for (std::size_t i = 0; i < fresh.size(); ++i) {
+    SparseFactors& g = parts.groups[i];
+    Matrix B = product(g.LB, g.LB, Op::none, Op::transpose) + fresh[i].C;
+    Matrix beta = g.c;
+    multiply_lower(g.LB, beta);
+    g.c = beta + fresh[i].beta;
+    g.LB = cholesky(std::move(B), "I + L⁻¹Kuf·W·KfuL⁻ᵀ").L;
+    solve_lower(g.LB, g.c);
+    g.rows += fresh[i].rows;
+    g.rr += fresh[i].rr;
+    g.log_w += fresh[i].log_w;
+    g.term += fresh[i].term;
+  }
+  return SparsePosterior(std::move(parts));
+}
+
+}  // namespace
 
 Matrix SparsePosterior::covariance(ConstRows X, Index output) const {
   check_inputs(X);
@@ -123,43 +188,30 @@ SparsePosterior SparsePosterior::with(ConstRows X, ConstRows Y, ConstVector poin
   check_inputs(X);
   if (parts_.v.rows() > 0)
     throw InputError("a model by cglb cannot take further rows; fit it again with all of them");
-  if (Y.rows() != X.rows() || Y.cols() != outputs_)
-    throw InputError(fmt::format("the new outputs are {}×{}, expected {}×{}", Y.rows(), Y.cols(),
-                                 X.rows(), outputs_));
-  std::vector<std::vector<Index>> columns;
-  for (const auto& g : parts_.groups) {
-    columns.push_back(g.columns);
-    for (const Index p : g.columns)
-      for (Index i = 0; i < Y.rows(); ++i)
-        if (std::isnan(Y(i, p)) != std::isnan(Y(i, g.columns.front())))
-          throw InputError(fmt::format(
-              "new row {} misses some of the outputs {} and not others, which the model took "
-              "together; fit it again with these rows",
-              i, fmt::join(g.columns, ", ")));
-  }
+  const auto columns = columns_of(*this, X.rows(), Y);
   const RowMatrix dense = Y;
   const MemoryRows rows(X, dense, point_noise);
   const Sweep sweep = Sweep::for_features(rows, parts_.features->size());
-  const SparseValues& v = parts_.values;
-  const SweepContext c{
-      parts_.features.get(), &parts_.kernel.node(), v.theta.data(), v.z.data(), v.noise,
-      &parts_.mean,          v.mean_weights,        parts_.Luu};
-  const auto fresh = weighted_statistics(c, parts_.approximation.rule(), sweep, columns);
-  SparsePosteriorParts parts = parts_;
-  for (std::size_t i = 0; i < fresh.size(); ++i) {
-    SparseFactors& g = parts.groups[i];
-    Matrix B = product(g.LB, g.LB, Op::none, Op::transpose) + fresh[i].C;
-    Matrix beta = g.c;
-    multiply_lower(g.LB, beta);
-    g.c = beta + fresh[i].beta;
-    g.LB = cholesky(std::move(B), "I + L⁻¹Kuf·W·KfuL⁻ᵀ").L;
-    solve_lower(g.LB, g.c);
-    g.rows += fresh[i].rows;
-    g.rr += fresh[i].rr;
-    g.log_w += fresh[i].log_w;
-    g.term += fresh[i].term;
-  }
-  return SparsePosterior(std::move(parts));
+  return with_statistics(
+      *this, weighted_statistics(context_of(parts_), parts_.approximation.rule(), sweep, columns));
+}
+
+SparsePosterior with_gaussian_rows(const SparsePosterior& posterior, ConstRows mean,
+                                   ConstRows variance, ConstRows Y) {
+  const SparsePosteriorParts& p = posterior.parts();
+  if (p.approximation.kind != Approximation::Kind::vfe)
+    throw Unsupported(fmt::format("rows with Gaussian inputs join a model by vfe; this one is '{}'",
+                                  p.approximation.print()));
+  const auto columns = columns_of(posterior, mean.rows(), Y);
+  const RowMatrix m = mean, S = variance, dense = Y;
+  const GaussianRows rows(m, S, dense);
+  const Sweep sweep = Sweep::for_features(rows, p.features->size());
+  const auto psi = psi_statistics(context_of(p), p.kernel, sweep, columns);
+  for (const PsiStatistics& s : psi) check_rounding(p, s.psi2.trace());
+  std::vector<WeightedStatistics> fresh;
+  fresh.reserve(psi.size());
+  for (const PsiStatistics& s : psi) fresh.push_back(whitened(s, p.Luu, p.values.noise));
+  return with_statistics(posterior, fresh);
 }
 
 Gaussian SparsePosterior::inducing(Index output) const {

@@ -11,6 +11,40 @@
 
 namespace covary {
 
+namespace {
+
+constexpr double largest_condition = 1e7;
+
+void check_mean(const Mean& mean) {
+  if (!mean.is_zero())
+    throw Unsupported(fmt::format("uncertain inputs need a zero mean function; the model has '{}'",
+                                  mean.print()));
+}
+
+}  // namespace
+
+UncertainInputs::UncertainInputs(const RegressionPosterior& posterior)
+    : UncertainInputs(posterior.is_exact() ? UncertainInputs(posterior.exact())
+                                           : UncertainInputs(posterior.sparse())) {}
+
+UncertainInputs::UncertainInputs(const ExactPosterior& posterior)
+    : kernel_(posterior.parts().kernel),
+      theta_(posterior.parts().theta),
+      Z_(posterior.parts().X),
+      noise_(posterior.parts().noise_variance),
+      dims_(posterior.dims()),
+      outputs_(posterior.outputs()) {
+  check_mean(posterior.parts().mean);
+  const Index N = Z_.rows();
+  for (const ExactPosterior::Group& own : posterior.groups_) {
+    const auto& [columns, rows] = own.pattern;
+    Group g{columns, Matrix::Zero(N, own.alpha.cols()), Matrix::Zero(N, N), Matrix()};
+    g.weights(rows, Eigen::all) = own.alpha;
+    g.reduced(rows, rows) = own.factor.inverse();
+    groups_.push_back(std::move(g));
+  }
+}
+
 UncertainInputs::UncertainInputs(const SparsePosterior& posterior)
     : kernel_(posterior.parts().kernel),
       theta_(posterior.parts().values.theta),
@@ -18,14 +52,20 @@ UncertainInputs::UncertainInputs(const SparsePosterior& posterior)
       dims_(posterior.dims()),
       outputs_(posterior.outputs()) {
   const SparsePosteriorParts& p = posterior.parts();
-  if (p.features->name() != "points" || !p.mean.is_zero())
+  check_mean(p.mean);
+  if (p.features->name() != "points")
+    throw Unsupported(fmt::format("uncertain inputs need inducing points; the model has '{}'",
+                                  p.features->name()));
+  if (p.approximation.kind == Approximation::Kind::sor ||
+      p.approximation.kind == Approximation::Kind::cglb)
     throw Unsupported(
-        fmt::format("uncertain inputs need inducing points and a zero mean function; the model has "
-                    "'{}' and '{}'",
-                    p.features->name(), p.mean.print()));
+        fmt::format("uncertain inputs are not offered for '{}'; fit the model with vfe",
+                    p.approximation.print()));
   Z_ = Eigen::Map<const RowMatrix>(p.values.z.data(), p.features->size(), dims_);
+  // Forming R loses u·κ(Kuu) of a variance.
+  if (Cholesky{p.Luu, 0.0}.condition_estimate() > largest_condition) Luu_ = p.Luu;
   for (const SparseFactors& f : p.groups) {
-    Group g{f.columns, f.c, Matrix()};
+    Group g{f.columns, f.c, Matrix(), Matrix()};
     solve_lower(f.LB, g.weights, Op::transpose);
     solve_lower(p.Luu, g.weights, Op::transpose);
     Matrix inverse = Matrix::Identity(f.LB.rows(), f.LB.cols());
@@ -33,6 +73,7 @@ UncertainInputs::UncertainInputs(const SparsePosterior& posterior)
     Matrix shrunk = Matrix::Identity(f.LB.rows(), f.LB.cols());
     syrk(-1.0, inverse, Op::transpose, 1.0, shrunk);
     mirror_lower(shrunk);
+    if (Luu_.size()) g.shrunk = shrunk;
     solve_lower(p.Luu, shrunk, Op::transpose);
     solve_lower_right(p.Luu, shrunk);
     g.reduced = 0.5 * (shrunk + shrunk.transpose());
@@ -40,11 +81,22 @@ UncertainInputs::UncertainInputs(const SparsePosterior& posterior)
   }
 }
 
-Prediction UncertainInputs::predict(ConstRows mean, ConstRows variance) const {
+void UncertainInputs::check(ConstRows mean, ConstRows variance) const {
   if (mean.cols() != dims_ || variance.cols() != dims_ || variance.rows() != mean.rows())
     throw InputError(
         fmt::format("inputs are {}×{} with variances {}×{}; the model has {} dimensions",
                     mean.rows(), mean.cols(), variance.rows(), variance.cols(), dims_));
+  for (Index i = 0; i < mean.rows(); ++i)
+    for (Index d = 0; d < dims_; ++d)
+      if (!std::isfinite(mean(i, d)) || !std::isfinite(variance(i, d)) || variance(i, d) < 0.0)
+        throw InputError(fmt::format(
+            "input row {}, column {} has mean {} and variance {}; predictions need finite means "
+            "and variances that are not negative",
+            i, d, mean(i, d), variance(i, d)));
+}
+
+Prediction UncertainInputs::predict(ConstRows mean, ConstRows variance) const {
+  check(mean, variance);
   const Index n = mean.rows(), M = Z_.rows();
   Prediction out{RowMatrix(n, outputs_), RowMatrix(n, outputs_), RowMatrix()};
   constexpr Index width = 16;
@@ -62,13 +114,23 @@ Prediction UncertainInputs::predict(ConstRows mean, ConstRows variance) const {
       psi->psi1(x, psi1.data());
       psi->psi2(x, psi2);
       mirror_lower(psi2);
+      const bool certain = (S.array() == 0.0).all();
+      Matrix whitened;
+      if (Luu_.size()) {
+        whitened = psi2;
+        solve_lower(Luu_, whitened);
+        solve_lower_right(Luu_, whitened, Op::transpose);
+      }
       for (const Group& g : groups_) {
-        const double own = psi0 - frobenius(g.reduced, psi2);
+        const double own =
+            psi0 - (Luu_.size() ? frobenius(g.shrunk, whitened) : frobenius(g.reduced, psi2));
         const Matrix spread = product(psi2, g.weights);
         const Vector along = multiply(g.weights, psi1, Op::transpose);
         for (std::size_t p = 0; p < g.columns.size(); ++p) {
           const auto c = static_cast<Index>(p);
-          const double square = dot(g.weights.col(c), spread.col(c));
+          // A certain input adds nothing, and rounding should not invent it.
+          const double square =
+              certain ? along(c) * along(c) : dot(g.weights.col(c), spread.col(c));
           out.mean(i, g.columns[p]) = along(c);
           out.variance_f(i, g.columns[p]) =
               std::max(0.0, own) + std::max(0.0, square - along(c) * along(c));
@@ -104,6 +166,7 @@ Matrix UncertainInputs::covariance(ConstRows mean, ConstRows variance) const {
   gemm(-1.0, psi1, Op::none, psi1, Op::transpose, 1.0, psi2);
   const Matrix b = weights();
   Matrix out = product(b, product(psi2, b), Op::transpose);
+  mirror_lower(out);
   out.diagonal() = marginal.variance_f.row(0).transpose();
   return out;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -11,6 +12,7 @@
 #include "covary/inference/uncertain_inputs.hpp"
 #include "covary/linalg/parallel.hpp"
 #include "covary/training/lbfgs.hpp"
+#include "models/undo_covariance.hpp"
 
 namespace covary {
 namespace {
@@ -87,17 +89,22 @@ RowMatrix GplvmFit::scaled_mean() const {
   return out;
 }
 
-Prediction GplvmFit::decode(ConstRows X) const {
-  Prediction out{RowMatrix(X.rows(), outputs()), RowMatrix(X.rows(), outputs()),
-                 RowMatrix(X.rows(), outputs())};
-  for (const auto& m : mappings) {
-    const Prediction p = m.posterior.predict(X);
+namespace {
+
+Prediction decode_views(const GplvmFit& fit, Index n,
+                        const std::function<Prediction(const SparsePosterior&)>& predict) {
+  Prediction out{RowMatrix(n, fit.outputs()), RowMatrix(n, fit.outputs()),
+                 RowMatrix(n, fit.outputs())};
+  for (const auto& m : fit.mappings) {
+    const Prediction p = predict(m.posterior);
     out.mean(Eigen::all, m.view.columns) = m.scaling.undo(p.mean);
     out.variance_f(Eigen::all, m.view.columns) = m.scaling.undo_variance(p.variance_f);
     out.variance_y(Eigen::all, m.view.columns) = m.scaling.undo_variance(p.variance_y);
   }
   return out;
 }
+
+}  // namespace
 
 std::vector<RowMatrix> GplvmFit::sample(ConstRows X, Index draws, std::uint64_t seed) const {
   std::vector<RowMatrix> out(static_cast<std::size_t>(draws), RowMatrix(X.rows(), outputs()));
@@ -109,15 +116,23 @@ std::vector<RowMatrix> GplvmFit::sample(ConstRows X, Index draws, std::uint64_t 
   return out;
 }
 
+Prediction GplvmFit::decode(ConstRows X) const {
+  return decode_views(*this, X.rows(), [&](const SparsePosterior& p) { return p.predict(X); });
+}
+
 Prediction GplvmFit::decode(ConstRows at, ConstRows with) const {
-  Prediction out{RowMatrix(at.rows(), outputs()), RowMatrix(at.rows(), outputs()),
-                 RowMatrix(at.rows(), outputs())};
-  for (const auto& m : mappings) {
-    const Prediction p = UncertainInputs(m.posterior).predict(at, with);
-    out.mean(Eigen::all, m.view.columns) = m.scaling.undo(p.mean);
-    out.variance_f(Eigen::all, m.view.columns) = m.scaling.undo_variance(p.variance_f);
-    out.variance_y(Eigen::all, m.view.columns) = m.scaling.undo_variance(p.variance_y);
-  }
+  return decode_views(*this, at.rows(), [&](const SparsePosterior& p) {
+    return UncertainInputs(p).predict(at, with);
+  });
+}
+
+Matrix GplvmFit::output_covariance(ConstRows at, ConstRows with) const {
+  if (mappings.size() > 1)
+    throw Unsupported("the covariance of outputs is that of one view; the model has several");
+  const auto& m = mappings.front();
+  const Matrix C = undo_covariance(m.scaling, UncertainInputs(m.posterior).covariance(at, with));
+  Matrix out(C.rows(), C.cols());
+  out(m.view.columns, m.view.columns) = C;
   return out;
 }
 

@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include "covary/error.hpp"
+#include "covary/inference/uncertain_inputs.hpp"
 #include "covary/models/regression.hpp"
+#include "models/undo_covariance.hpp"
 
 namespace covary {
 namespace {
@@ -15,12 +17,33 @@ RowMatrix scaled_inputs(const RegressionFit& fit, ConstRows X) {
   return fit.input_scaling.apply(X);
 }
 
+RowMatrix scaled_variances(const RegressionFit& fit, ConstRows variance) {
+  if (variance.cols() != fit.input_scaling.cols())
+    throw InputError(fmt::format("there are {} columns of variances for {} inputs", variance.cols(),
+                                 fit.input_scaling.cols()));
+  return variance.array().rowwise() / fit.input_scaling.scale.transpose().array().square();
+}
+
+Prediction unscaled(const Scaling& outputs, const Prediction& p) {
+  return {outputs.undo(p.mean), outputs.undo_variance(p.variance_f),
+          outputs.undo_variance(p.variance_y)};
+}
+
 }  // namespace
 
 Prediction RegressionFit::predict(ConstRows X) const {
-  Prediction p = posterior.predict(scaled_inputs(*this, X));
-  return {output_scaling.undo(p.mean), output_scaling.undo_variance(p.variance_f),
-          output_scaling.undo_variance(p.variance_y)};
+  return unscaled(output_scaling, posterior.predict(scaled_inputs(*this, X)));
+}
+
+Prediction RegressionFit::predict(ConstRows X, ConstRows variance) const {
+  return unscaled(output_scaling, UncertainInputs(posterior).predict(
+                                      scaled_inputs(*this, X), scaled_variances(*this, variance)));
+}
+
+Matrix RegressionFit::output_covariance(ConstRows x, ConstRows variance) const {
+  return undo_covariance(output_scaling,
+                         UncertainInputs(posterior).covariance(scaled_inputs(*this, x),
+                                                               scaled_variances(*this, variance)));
 }
 
 RowMatrix RegressionFit::predict_mean(ConstRows X) const {

@@ -44,6 +44,19 @@ class Predict(CommandLine):
         s = self.json_of("sample", self.path("two.cov"), at, "-n", "2")
         self.assertEqual({k for k in s if k.startswith("draw_")}, {"draw_0_a", "draw_0_b", "draw_1_a", "draw_1_b"})
 
+    def test_inputs_may_have_variances(self):
+        model = self.fitted("--max-iter", "20")
+        at = self.write("at.csv", "x,s\n1.0,0\n1.0,0.3\n2.0,0.1\n")
+        p, plain = (self.json_of("predict", model, at, *more) for more in (("--input-variance", "s"), ()))
+        self.assertAlmostEqual(p["mean"][0], plain["mean"][0], delta=1e-9)
+        self.assertAlmostEqual(p["variance_f"][0], plain["variance_f"][0], delta=1e-6)
+        self.assertGreater(p["variance"][1], 1.5 * plain["variance"][1])
+        self.assertNotAlmostEqual(p["mean"][2], plain["mean"][2], delta=1e-4)
+        self.refused("predict", model, at, "--input-variance", "x,s", says=["2 columns", "1 inputs (x)"])
+        self.refused("predict", model, at, "--input-variance", "s", "--gradients", says=["--input-variance"])
+        wrong = self.write("wrong.csv", "x,s\n1.0,-1\n")
+        self.refused("predict", model, wrong, "--input-variance", "s", says=["variance -"])
+
     def test_blocks_give_what_one_row_at_a_time_gives(self):
         model = self.fitted("--max-iter", "3")
         xs = [0.001 * i for i in range(3000)]

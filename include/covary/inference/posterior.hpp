@@ -101,6 +101,7 @@ class ExactPosterior {
   friend ExactPosterior without_outputs(ExactPosterior posterior);
 
  private:
+  friend class UncertainInputs;
   // Columns of Y with one pattern of missing rows share a factor.
   struct Group {
     Pattern pattern;

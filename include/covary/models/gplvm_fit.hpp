@@ -54,6 +54,9 @@ struct GplvmFit {
   Prediction decode(ConstRows mean, ConstRows variance) const;
   // Joint draws of the outputs, without noise, at points of the latent space; n×P each.
   std::vector<RowMatrix> sample(ConstRows X, Index draws, std::uint64_t seed) const;
+  // Of one such Gaussian: the covariance of the outputs' functions, P×P, which share the input.
+  // Unsupported with several views, whose kernels differ.
+  Matrix output_covariance(ConstRows mean, ConstRows variance) const;
 
   // q(x) of further rows of outputs, NaN where they are not observed, each by itself: the bound is
   // maximised from the nearest training rows. A row with nothing observed keeps the prior.

@@ -61,6 +61,11 @@ struct RegressionFit {
 
   // All in the units of the data.
   Prediction predict(ConstRows X) const;
+  // At inputs x ~ N(X, diag(variance)), n×D each: the exact mean and variance, which are not all
+  // there is to know, for y is then not Gaussian. The mean function must be zero.
+  Prediction predict(ConstRows X, ConstRows variance) const;
+  // Of one such row: the covariance of the outputs' functions, P×P, which share the input.
+  Matrix output_covariance(ConstRows x, ConstRows variance) const;
   RowMatrix predict_mean(ConstRows X) const;  // alone, which is much quicker
   Matrix covariance(ConstRows X, Index output = 0) const;
   std::vector<ComponentPrediction> components(ConstRows X) const;

@@ -1,0 +1,76 @@
+#include "series.hpp"
+
+#include <fmt/format.h>
+
+#include "covary/data/columns.hpp"
+#include "covary/error.hpp"
+#include "covary/models/autoregression.hpp"
+
+namespace covary::cli {
+
+TrainingData training_windows(const Table& table, const TrainingArguments& a,
+                              const Common& common) {
+  if (!a.inputs.empty() || !a.noise.empty() || !a.exposure.empty() || !a.weights.empty())
+    throw Unsupported(
+        "with --lags the inputs are the targets' own past: --inputs, --noise, --exposure and "
+        "--weights have no place");
+  if (a.likelihood != "auto" && a.likelihood != "gaussian")
+    throw Unsupported(fmt::format("--lags is for Gaussian regression, not {}", a.likelihood));
+  TrainingData d;
+  const auto targets = select_columns(table, split_lists(a.target));
+  for (const Index j : targets) d.output_names.push_back(table.names[static_cast<std::size_t>(j)]);
+  const RowMatrix series = numeric_columns(table, targets);
+  if (a.missing == "error" && series.array().isNaN().any())
+    throw InputError("the series have missing values; --missing model leaves their windows out");
+  LagWindows windows = lag_windows(series, a.lags);
+  d.X = std::move(windows.X);
+  d.Y = std::move(windows.Y);
+  for (const auto& name : lag_names(d.output_names, a.lags)) d.inputs.columns.push_back({name, {}});
+  const Index most = series.rows() - a.lags;
+  const auto keep = kept_rows(d.X, d.Y, a.missing, 0);
+  if (static_cast<Index>(keep.size()) < most)
+    tell(common, fmt::format("{} of {} windows are left out: they have missing values",
+                             most - static_cast<Index>(keep.size()), most));
+  return static_cast<Index>(keep.size()) == d.X.rows() ? d : d.rows(keep);
+}
+
+ScoredRows scored_rows(const SavedModel& m, const Table& table) {
+  const RowMatrix Y = numeric_columns(table, select_columns(table, m.fit.output_names));
+  const Index lags = lags_of(m.fit);
+  if (lags == 0) return {m.inputs.apply(table), Y};
+  LagWindows windows = lag_windows(Y, lags);
+  return {std::move(windows.X), std::move(windows.Y)};
+}
+
+void add_step_options(CLI::App& sub, StepArguments& a) {
+  sub.add_option("--steps", a.steps,
+                 "Of a model of fit --lags: so many steps beyond the end of the series in DATA")
+      ->check(CLI::PositiveNumber);
+  sub.add_option("--propagation", a.propagation,
+                 "How predictions are fed back: moments, augmented or plug-in")
+      ->check(CLI::IsMember({"moments", "augmented", "plug-in"}))
+      ->capture_default_str();
+}
+
+Outcome predict_steps(const SavedModel& m, const DataArguments& data, const StepArguments& a,
+                      const Common& common) {
+  if (lags_of(m.fit) == 0)
+    throw InputError("--steps is for a model of a series by fit --lags; this one has other inputs");
+  const Table table = read_table(data.data, table_options(data, m.inputs));
+  const RowMatrix series = numeric_columns(table, select_columns(table, m.fit.output_names));
+  const Prediction p = simulate(m.fit, series, a.steps, parse_propagation(a.propagation));
+  std::vector<std::string> names{"step"};
+  const Index P = p.mean.cols();
+  RowMatrix values(a.steps, 1 + 5 * P);
+  values.col(0) = Vector::LinSpaced(a.steps, 1.0, static_cast<double>(a.steps));
+  for (Index k = 0; k < P; ++k) {
+    const Vector half = normal_975 * p.variance_y.col(k).array().sqrt();
+    values.middleCols(1 + 5 * k, 5) << p.mean.col(k), p.variance_y.col(k), p.variance_f.col(k),
+        p.mean.col(k) - half, p.mean.col(k) + half;
+    for (const char* name : {"mean", "variance", "variance_f", "lower", "upper"})
+      names.push_back(name + output_suffix(m, k));
+  }
+  return give_table(data, names, values, "steps", common);
+}
+
+}  // namespace covary::cli

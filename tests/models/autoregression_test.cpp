@@ -1,0 +1,156 @@
+#include "covary/models/autoregression.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "covary/error.hpp"
+#include "covary/models/sparse_regression.hpp"
+#include "covary/random/random.hpp"
+
+namespace covary {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+RowMatrix wave(Index n) {
+  RowMatrix out(n, 2);
+  Random random(5);
+  for (Index i = 0; i < n; ++i) {
+    const double t = 0.3 * static_cast<double>(i);
+    out.row(i) << 10.0 + std::sin(t) + 0.02 * random.normal(),
+        100.0 * std::cos(t) + 2.0 * random.normal();
+  }
+  return out;
+}
+
+RegressionFit fit_of(const LagWindows& w, bool exact, const Kernel& kernel = "se(ard)") {
+  if (exact) {
+    RegressionOptions o;
+    o.kernel = kernel;
+    o.starts = 1;
+    o.training.max_iterations = 60;
+    return Regression(w.X, w.Y, o).fit();
+  }
+  SparseRegressionOptions o;
+  o.kernel = kernel;
+  o.inducing = 15;
+  o.jitter = 1e-5;
+  o.starts = 1;
+  o.training.max_iterations = 60;
+  return SparseRegression(w.X, w.Y, o).fit();
+}
+
+TEST(Autoregression, WindowsHaveTheOldestLagFirst) {
+  RowMatrix s(5, 2);
+  s << 0, 10, 1, 11, 2, 12, 3, nan, 4, 14;
+  const LagWindows w = lag_windows(s, 2);
+  ASSERT_EQ(w.X.rows(), 2);  // the third window has a missing input
+  EXPECT_EQ(w.X, (RowMatrix(2, 4) << 0, 10, 1, 11, 1, 11, 2, 12).finished());
+  EXPECT_EQ(w.Y.row(0), (RowMatrix(1, 2) << 2, 12).finished());
+  EXPECT_EQ(w.Y(1, 0), 3);
+  EXPECT_TRUE(std::isnan(w.Y(1, 1)));
+  EXPECT_EQ(lag_names({"a", "b"}, 2),
+            (std::vector<std::string>{"a[t-2]", "b[t-2]", "a[t-1]", "b[t-1]"}));
+}
+
+TEST(Autoregression, LagsAreReadOffTheNames) {
+  RegressionFit fit = fit_of(lag_windows(wave(40), 3), true);
+  EXPECT_EQ(lags_of(fit), 0);
+  fit.output_names = {"a", "b"};
+  fit.input_names = lag_names(fit.output_names, 3);
+  EXPECT_EQ(lags_of(fit), 3);
+  fit.input_names[1] = "c";
+  EXPECT_EQ(lags_of(fit), 0);
+}
+
+TEST(Autoregression, E35TheFirstStepIsOrdinaryRegression) {
+  const RowMatrix s = wave(60);
+  for (const bool exact : {true, false}) {
+    const LagWindows w = lag_windows(s.topRows(59), 4);
+    const RegressionFit fit = fit_of(w, exact);
+    const RowMatrix window = lag_windows(s, 4).X.bottomRows(1);
+    const Prediction one = fit.predict(window);
+    for (const Propagation how : {Propagation::plug_in, Propagation::moments}) {
+      const Prediction p = simulate(fit, s.topRows(59), 1, how);
+      for (Index k = 0; k < 2; ++k) {
+        EXPECT_NEAR(p.mean(0, k), one.mean(0, k), 1e-9 * fit.output_scaling.scale(k));
+        EXPECT_NEAR(p.variance_y(0, k), one.variance_y(0, k),
+                    1e-7 * std::pow(fit.output_scaling.scale(k), 2));
+      }
+    }
+  }
+}
+
+// The window of the second step holds the first with its variance.
+TEST(Autoregression, UncertaintyIsFedBack) {
+  const RowMatrix s = wave(60);
+  const RegressionFit fit = fit_of(lag_windows(s, 3), false);
+  const Prediction p = simulate(fit, s, 2);
+  RowMatrix window(1, 6), variance = RowMatrix::Zero(1, 6);
+  window << s.row(58), s.row(59), p.mean.row(0);
+  variance.rightCols(2) = p.variance_y.row(0);
+  const Prediction second = fit.predict(window, variance);
+  EXPECT_LT((p.mean.row(1) - second.mean.row(0)).cwiseAbs().maxCoeff(), 1e-9);
+  EXPECT_LT((p.variance_y.row(1) - second.variance_y.row(0)).cwiseAbs().maxCoeff(), 1e-7);
+  const Prediction plugged = simulate(fit, s, 30, Propagation::plug_in),
+                   moments = simulate(fit, s, 30);
+  EXPECT_GT(moments.variance_y(29, 0), 1.5 * plugged.variance_y(29, 0));
+}
+
+// B10: y_t = a·y_{t−1} + noise with a linear kernel and the weight all but known.
+TEST(Autoregression, B10LinearVarianceGrowsAsItShould) {
+  const double a = 0.9, noise = 0.01;
+  RowMatrix s(400, 1);
+  Random random(9);
+  s(0) = 3.0;
+  for (Index i = 1; i < 400; ++i) s(i) = a * s(i - 1) + std::sqrt(noise) * random.normal();
+  s(399) = 2.0;
+  RegressionOptions o;
+  o.kernel = "linear";
+  o.scale_inputs = o.scale_outputs = ScaleMode::none;
+  const LagWindows w = lag_windows(s.topRows(399), 1);
+  const RegressionFit fit = Regression(w.X, w.Y, o).fit();
+  const double trained = fit.predict_mean(RowMatrix::Ones(1, 1))(0),
+               own = fit.posterior.noise_variance();
+  EXPECT_NEAR(trained, a, 0.1);
+  const Prediction p = simulate(fit, s, 20);
+  double variance = 0.0;
+  for (Index t = 0; t < 20; ++t) {
+    variance = trained * trained * variance + own;
+    EXPECT_NEAR(p.mean(t, 0), 2.0 * std::pow(trained, static_cast<double>(t + 1)), 1e-6);
+    EXPECT_NEAR(p.variance_y(t, 0) / variance, 1.0, 0.15);
+  }
+}
+
+TEST(Autoregression, AugmentedRowsLowerTheVariance) {
+  const RowMatrix s = wave(60);
+  const RegressionFit fit = fit_of(lag_windows(s, 3), false);
+  const Prediction moments = simulate(fit, s, 40),
+                   augmented = simulate(fit, s, 40, Propagation::augmented);
+  EXPECT_NEAR(moments.mean(0, 0), augmented.mean(0, 0), 1e-10);
+  EXPECT_LT(augmented.variance_f.bottomRows(10).sum(), moments.variance_f.bottomRows(10).sum());
+  EXPECT_THROW(simulate(fit_of(lag_windows(s, 3), true), s, 2, Propagation::augmented),
+               Unsupported);
+}
+
+TEST(Autoregression, BadInputIsRefused) {
+  RowMatrix s = wave(30);
+  EXPECT_THROW(lag_windows(s, 0), InputError);
+  EXPECT_THROW(lag_windows(s, 30), InputError);
+  const RegressionFit fit = fit_of(lag_windows(s, 2), true);
+  EXPECT_THROW(simulate(fit, s, 0), InputError);
+  EXPECT_THROW(simulate(fit, s.leftCols(1), 3), InputError);
+  EXPECT_THROW(simulate(fit, s.topRows(1), 3), InputError);
+  s(29, 0) = nan;
+  EXPECT_THROW(simulate(fit, s, 3), InputError);
+  for (Index i = 0; i < 30; i += 2) s(i, 1) = nan;
+  EXPECT_THROW(lag_windows(s, 2), InputError);
+  s(3, 0) = std::numeric_limits<double>::infinity();
+  EXPECT_THROW(lag_windows(s, 2), InputError);
+  EXPECT_THROW(parse_propagation("exact"), InputError);
+}
+
+}  // namespace
+}  // namespace covary
