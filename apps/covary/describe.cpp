@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "covary/data/labels.hpp"
+#include "covary/models/gplvm_fit.hpp"
 
 namespace covary::cli {
 namespace {
@@ -112,15 +115,25 @@ json describe_json(const SavedGeneralised& model) {
               {"scaling",
                {{"inputs", scaling_json(fit.input_scaling)},
                 {"outputs", scaling_json(fit.output_scaling)}}}});
-  if (fit.pca)
-    out["pca"] = {{"components", fit.pca->size()}, {"explained", finite(fit.pca->explained())}};
+  if (const Pca* pca = fit.input_map.pca())
+    out["pca"] = {{"components", pca->size()}, {"explained", finite(pca->explained())}};
+  if (const LatentFeatures* features = fit.input_map.gplvm())
+    out["gplvm"] = {{"latent", features->fit().latent()},
+                    {"active", features->used()},
+                    {"relevance", finite(Vector(features->fit().relevance().row(0)))},
+                    {"n", features->fit().mean.rows()},
+                    {"elbo", finite(features->fit().elbo)}};
   return out;
 }
 
-std::string components_in_words(const GeneralisedFit& fit) {
-  if (!fit.pca) return "";
-  return fmt::format(", {} principal components with {:.3g} % of the variance", fit.pca->size(),
-                     100.0 * fit.pca->explained().sum());
+std::string seen_in_words(const InputMap& map) {
+  if (const Pca* pca = map.pca())
+    return fmt::format(", {} principal components with {:.3g} % of the variance", pca->size(),
+                       100.0 * pca->explained().sum());
+  if (const LatentFeatures* features = map.gplvm())
+    return fmt::format(", {} of {} latent dimensions of their GP-LVM", features->size(),
+                       features->fit().latent());
+  return "";
 }
 
 std::string describe_text(const SavedGeneralised& model) {
@@ -128,7 +141,7 @@ std::string describe_text(const SavedGeneralised& model) {
   const FunctionPosterior& p = fit.posterior;
   std::string out = fmt::format(
       "{} model of {} on {} inputs{}, {} rows, likelihood {}{}, kernel {}, mean {}\n{}\n\n{}\n",
-      fit.model, fit.output_name, fit.inputs(), components_in_words(fit), fit.rows,
+      fit.model, fit.output_name, fit.inputs(), seen_in_words(fit.input_map), fit.rows,
       fit.likelihood.print(),
       fit.classes.empty() ? "" : fmt::format(" ({})", fmt::join(fit.classes, ", ")),
       p.kernel().print(), p.mean().print(), fit.summary.brief(), without_Z(fit.parameters).table());

@@ -66,9 +66,9 @@ Outcome report(const SavedGeneralised& m, const ReportArguments& a) {
       Labels{fit.classes}.encode(table, select_columns(table, {fit.output_name}).front());
   ClassificationReport r;
   r.title = a.title.empty() ? "Report on " + file_name(a.model) : a.title;
-  r.lead =
-      fmt::format("{} of {} by {}, kernel {}, {} rows{}", fit.likelihood.print(), fit.output_name,
-                  fit.model, fit.posterior.kernel().print(), fit.rows, components_in_words(fit));
+  r.lead = fmt::format("{} of {} by {}, kernel {}, {} rows{}", fit.likelihood.print(),
+                       fit.output_name, fit.model, fit.posterior.kernel().print(), fit.rows,
+                       seen_in_words(fit.input_map));
   r.classes = fit.classes;
   r.input_names = fit.input_names;
   r.summary = {{fit.summary.objective, fmt::format("{:.4f}", fit.value)},

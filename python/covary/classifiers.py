@@ -107,6 +107,7 @@ class GPClassifier(_Classifier):
     <multi_class>
     <scale>
     <pca>
+    <gplvm>
     restarts : int, default 1
         Starts of the optimiser in all; 0 is three up to 300 rows, else one.
     max_iter : int, default 100
@@ -135,8 +136,8 @@ class GPClassifier(_Classifier):
 
     def __init__(self, kernel: Union[str, Kernel] = "se(ard)", likelihood: str = "auto", method: str = "laplace",
                  power: float = 1.0, mean: Union[str, Mean] = "zero", multi_class: str = "joint",
-                 scale: str = "columns", pca: int = 0, restarts: int = 1, max_iter: int = 100,
-                 random_state: Any = None, verbose: bool = False):
+                 scale: str = "columns", pca: int = 0, gplvm: int = 0, restarts: int = 1,
+                 max_iter: int = 100, random_state: Any = None, verbose: bool = False):
         self.kernel = kernel
         self.likelihood = likelihood
         self.method = method
@@ -145,6 +146,7 @@ class GPClassifier(_Classifier):
         self.multi_class = multi_class
         self.scale = scale
         self.pca = pca
+        self.gplvm = gplvm
         self.restarts = restarts
         self.max_iter = max_iter
         self.random_state = random_state
@@ -155,7 +157,8 @@ class GPClassifier(_Classifier):
             raise ValueError(f"method='ep' does not take {likelihood}: use method='laplace' or 'vgp', or "
                              "multi_class='one_vs_rest'")
         model = Generalised(X, codes, kernel=self.kernel, likelihood=likelihood, method=self.method,
-                            power=self.power, mean=self.mean, scale=self.scale, pca=self.pca, **more)
+                            power=self.power, mean=self.mean, scale=self.scale, pca=self.pca,
+                            gplvm=self.gplvm, seed=seed, **more)
         return model.fit(seed=seed, restarts=self.restarts, max_iter=self.max_iter, progress=bool(self.verbose))
 
     def _keep_values(self):
@@ -186,6 +189,7 @@ class SparseGPClassifier(_Classifier):
     <multi_class>
     <scale>
     <pca>
+    <gplvm>
     max_iter : int, default 100
         Iterations when all rows are used; 0 keeps the data-scaled start.
     <random_state>
@@ -213,7 +217,7 @@ class SparseGPClassifier(_Classifier):
     def __init__(self, kernel: Union[str, Kernel] = "se(ard)", likelihood: str = "auto",
                  mean: Union[str, Mean] = "zero", inducing: Any = 100, selection: str = "greedy_variance",
                  covariance: str = "full", batch: int = 0, epochs: int = 0, multi_class: str = "joint",
-                 scale: str = "columns", pca: int = 0, max_iter: int = 100, random_state: Any = None,
+                 scale: str = "columns", pca: int = 0, gplvm: int = 0, max_iter: int = 100, random_state: Any = None,
                  verbose: bool = False):
         self.kernel = kernel
         self.likelihood = likelihood
@@ -226,6 +230,7 @@ class SparseGPClassifier(_Classifier):
         self.multi_class = multi_class
         self.scale = scale
         self.pca = pca
+        self.gplvm = gplvm
         self.max_iter = max_iter
         self.random_state = random_state
         self.verbose = verbose
@@ -237,7 +242,7 @@ class SparseGPClassifier(_Classifier):
         batch = self.batch if self.batch < len(X) else 0
         model = Svgp(X, codes, kernel=self.kernel, mean=self.mean, inducing=inducing, selection=self.selection,
                      covariance=self.covariance, batch=batch, epochs=self.epochs, scale=self.scale, pca=self.pca,
-                     **more)
+                     gplvm=self.gplvm, **more)
         return model.fit(max_iter=self.max_iter, progress=bool(self.verbose))
 
     def _keep_values(self):

@@ -10,6 +10,7 @@
 #include "storage/fit_json.hpp"
 #include "storage/function_arrays.hpp"
 #include "storage/latent_arrays.hpp"
+#include "storage/input_map_arrays.hpp"
 #include "storage/posterior_arrays.hpp"
 
 namespace covary {
@@ -63,12 +64,8 @@ Container container_of(const SavedModel& model) {
 
 SavedGeneralised generalised_from(const Container& c, const json& j) {
   FunctionPosterior posterior = get_functions(c, j);
-  std::optional<Pca> pca;
-  if (j.contains("pca")) pca = get_pca(c, j.at("pca").get<Index>());
-  if (pca && pca->size() != posterior.dims())
-    throw FileError(fmt::format("{} has {} principal components, its functions take {} inputs",
-                                c.source, pca->size(), posterior.dims()));
-  const Index D = pca ? pca->inputs() : posterior.dims();
+  InputMap map = get_input_map(c, j, posterior.dims());
+  const Index D = map ? map.inputs() : posterior.dims();
   Likelihood likelihood(j.at("likelihood").get<std::string>());
   if (likelihood.latents() != posterior.latents())
     throw FileError(fmt::format("{} has {} latent functions, its likelihood needs {}", c.source,
@@ -80,7 +77,7 @@ SavedGeneralised generalised_from(const Container& c, const json& j) {
        summary_from(j.at("summary")), number_or_nan(j.at("value")),
        number_or_nan(j.at("log_prior")), j.at("classes").get<std::vector<std::string>>(),
        j.at("input_names").get<std::vector<std::string>>(), j.at("output_name").get<std::string>(),
-       j.at("rows").get<Index>(), diagnostics_from(j.at("diagnostics")), std::move(pca)},
+       j.at("rows").get<Index>(), diagnostics_from(j.at("diagnostics")), std::move(map)},
       columns_from(j.at("input_columns"))};
   check_names(c, out.inputs, D);
   const auto classes = static_cast<Index>(out.fit.classes.size());
@@ -121,10 +118,7 @@ Container container_of(const SavedGeneralised& model) {
             {"output_name", fit.output_name},
             {"rows", fit.rows},
             {"diagnostics", to_json(fit.diagnostics)}});
-  if (fit.pca) {
-    j["pca"] = fit.pca->size();
-    put_pca(c, *fit.pca);
-  }
+  put_input_map(fit.input_map, c, j);
   c.metadata = j.dump();
   return c;
 }
