@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "covary/data/labels.hpp"
 #include "covary/models/gplvm_fit.hpp"
 
@@ -163,6 +161,19 @@ std::string describe_text(const SavedModel& model) {
   return out;
 }
 
+Index label_errors(const std::vector<std::string>& row_labels, ConstRows X) {
+  const Labels labels = Labels::from(row_labels);
+  std::vector<Index> codes;
+  for (const double c : labels.encode(row_labels)) codes.push_back(static_cast<Index>(c));
+  return neighbour_errors(X, codes);
+}
+
+std::string label_errors_in_words(const json& object) {
+  if (!object.contains("neighbour_errors")) return "";
+  return fmt::format("{} of {} rows have a nearest neighbour of another label\n",
+                     object["neighbour_errors"].get<Index>(), object["n"].get<Index>());
+}
+
 json describe_json(const SavedLatent& model) {
   const GplvmFit& fit = model.fit;
   json out = describe_fit(fit.parameters, Vector(), fit.summary, {});
@@ -194,12 +205,8 @@ json describe_json(const SavedLatent& model) {
               {"views", views},
               {"scaling", {{"outputs", scaling_json(first.scaling)}}}});
   if (fit.dynamics) out["dynamics"] = fit.dynamics->options().kernel.print();
-  if (!fit.row_labels.empty()) {
-    const Labels labels = Labels::from(fit.row_labels);
-    std::vector<Index> codes;
-    for (const double c : labels.encode(fit.row_labels)) codes.push_back(static_cast<Index>(c));
-    out["neighbour_errors"] = neighbour_errors(fit.scaled_mean(), codes);
-  }
+  if (!fit.row_labels.empty())
+    out["neighbour_errors"] = label_errors(fit.row_labels, fit.scaled_mean());
   return out;
 }
 
@@ -221,11 +228,48 @@ std::string describe_text(const SavedLatent& model) {
       out += fmt::format("{:>8.4f}", relevance(static_cast<Index>(v), q));
   }
   out += fmt::format("\n{} in use: {}\n", fit.active().size(), fmt::join(fit.active(), ", "));
-  const json object = describe_json(model);
-  if (object.contains("neighbour_errors"))
-    out += fmt::format("{} of {} rows have a nearest neighbour of another label\n",
-                       object["neighbour_errors"].get<Index>(), fit.mean.rows());
+  out += label_errors_in_words(describe_json(model));
   return out;
+}
+
+json describe_json(const SavedPpca& model) {
+  const PpcaFit& fit = model.fit;
+  json out{{"model", "ppca"},
+           {"n", fit.mean.rows()},
+           {"d", fit.outputs()},
+           {"latent", fit.latent()},
+           {"outputs", fit.output_names},
+           {"objective", "log_likelihood"},
+           {"value", finite(fit.log_likelihood)},
+           {"noise_variance", finite(fit.noise_variance)},
+           {"variances", finite(fit.pca.variances)},
+           {"explained", finite(fit.pca.explained())},
+           {"converged", true},
+           {"reason", "closed form"},
+           {"scaling", {{"outputs", scaling_json(fit.scaling)}}}};
+  if (!fit.row_labels.empty()) out["neighbour_errors"] = label_errors(fit.row_labels, fit.mean);
+  return out;
+}
+
+std::string describe_text(const SavedPpca& model) {
+  const PpcaFit& fit = model.fit;
+  std::string out = fmt::format(
+      "ppca of {} outputs, {} rows, {} latent dimensions\nlog likelihood {:.6g}, noise variance "
+      "{:.6g}\n\ndimension ",
+      fit.outputs(), fit.mean.rows(), fit.latent(), fit.log_likelihood, fit.noise_variance);
+  for (Index q = 0; q < fit.latent(); ++q) out += fmt::format("{:>8}", q);
+  out += "\nexplained ";
+  for (const double share : fit.pca.explained()) out += fmt::format("{:>8.4f}", share);
+  return out + "\n" + label_errors_in_words(describe_json(model));
+}
+
+// What training did, where there was any.
+template <class Saved>
+std::string training_in_words(const Saved& m) {
+  if constexpr (requires { m.fit.summary; })
+    return m.fit.summary.full();
+  else
+    return "";
 }
 
 void add_show(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
@@ -239,7 +283,7 @@ void add_show(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
   verb->run = [path](const Common&) -> Outcome {
     return std::visit(
         [](const auto& m) -> Outcome {
-          return {describe_json(m), describe_text(m) + m.fit.summary.full(), 0};
+          return {describe_json(m), describe_text(m) + training_in_words(m), 0};
         },
         load_any_model(*path));
   };

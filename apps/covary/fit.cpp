@@ -14,6 +14,7 @@
 #include "describe.hpp"
 #include "generalised.hpp"
 #include "latent.hpp"
+#include "ppca.hpp"
 #include "progress.hpp"
 #include "streaming.hpp"
 
@@ -45,8 +46,12 @@ void check_arguments(const FitArguments& a) {
 
 // The starting values that another model has to offer: those whose path and size match.
 json start_from(const std::string& file, Parameters& parameters, const Common& common) {
-  const Parameters other =
-      std::visit([](const auto& m) { return m.fit.parameters; }, load_any_model(file));
+  const Parameters other = std::visit(
+      [&](const auto& m) -> Parameters {
+        if constexpr (requires { m.fit.parameters; }) return m.fit.parameters;
+        throw Unsupported(fmt::format("{} holds a model without parameters to start from", file));
+      },
+      load_any_model(file));
   std::vector<std::string> taken, left;
   for (const Parameter& p : std::vector<Parameter>(parameters.all())) {
     const bool matches = other.contains(p.path) && other.at(p.path).value.size() == p.value.size();
@@ -247,20 +252,26 @@ Outcome run_generalised(const FitArguments& a, const TrainingData& d, const Comm
   return out;
 }
 
+template <class Saved>
+Outcome keep(const FitArguments& a, const Saved& saved, bool interrupted) {
+  Outcome out{describe_json(saved), describe_text(saved), interrupted ? 1 : 0};
+  if (!a.out.empty()) save_model(a.out, saved);
+  out.object["file"] = a.out.empty() ? json(nullptr) : json(a.out);
+  out.object["interrupted"] = interrupted;
+  out.text += a.out.empty() ? "not saved: give --out FILE to keep the model\n"
+                            : fmt::format("saved to {}\n", a.out);
+  return out;
+}
+
 // A model of outputs alone, whose inputs are unknown.
 Outcome run_latent(const FitArguments& a, const Common& common) {
   if (!a.checkpoint.empty() || !a.from.empty() || !a.training.folds.empty() || a.stream)
     throw Unsupported(
         "--checkpoint, --from, --folds and --stream are not offered for latent-variable models");
+  if (a.sparse.model == "ppca") return keep(a, fit_ppca_of(a.latent, a.training, common), false);
   const LatentRun run = fit_latent(a.latent, a.training, a.sparse, a.kernel, common);
   for (const auto& w : run.saved.fit.summary.warnings) tell(common, "warning: " + w);
-  Outcome out{describe_json(run.saved), describe_text(run.saved), run.interrupted ? 1 : 0};
-  if (!a.out.empty()) save_model(a.out, run.saved);
-  out.object["file"] = a.out.empty() ? json(nullptr) : json(a.out);
-  out.object["interrupted"] = run.interrupted;
-  out.text += a.out.empty() ? "not saved: give --out FILE to keep the model\n"
-                            : fmt::format("saved to {}\n", a.out);
-  return out;
+  return keep(a, run.saved, run.interrupted);
 }
 
 Outcome run_fit(const FitArguments& a, const Common& common) {
@@ -341,7 +352,8 @@ void add_fit(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
       "Example:\n  covary fit train.csv --target y --kernel 'se(ard) + linear' --out model.cov\n"
       "  covary fit train.csv --target y --stream --inducing 20 --max-iter 10\n"
       "  covary fit train.csv --target y --likelihood student_t --model laplace --max-iter 10\n"
-      "  covary fit train.csv --model gplvm --latent 1 --inducing 20 --max-iter 20");
+      "  covary fit train.csv --model gplvm --latent 1 --inducing 20 --max-iter 20\n"
+      "  covary fit train.csv --model ppca --latent 1");
   add_common(*sub, verb->common);
   verb->app = sub;
   verb->run = [a](const Common& common) { return run_fit(*a, common); };

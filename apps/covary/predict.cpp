@@ -7,6 +7,7 @@
 #include "csv_sink.hpp"
 #include "data_arguments.hpp"
 #include "latent.hpp"
+#include "ppca.hpp"
 
 namespace covary::cli {
 namespace {
@@ -160,10 +161,17 @@ Outcome run_with(const Saved& m, const PredictArguments& a, const Common& common
   return out;
 }
 
-Outcome run_with(const SavedLatent& m, const PredictArguments& a, const Common& common) {
+void check_latent(const PredictArguments& a) {
   if (a.components || a.gradients)
     throw Unsupported("--components and --gradients are for Gaussian regression");
+}
+Outcome run_with(const SavedLatent& m, const PredictArguments& a, const Common& common) {
+  check_latent(a);
   return predict_latent(m, a.data, common);
+}
+Outcome run_with(const SavedPpca& m, const PredictArguments& a, const Common& common) {
+  check_latent(a);
+  return predict_ppca(m, a.data, common);
 }
 
 Outcome run_predict(const PredictArguments& a, const Common& common) {

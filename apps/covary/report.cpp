@@ -100,7 +100,8 @@ Outcome report(const SavedModel& m, const ReportArguments& a) {
                  options.held_out ? json(options.held_out->X.rows()) : json(nullptr));
 }
 
-Outcome report(const SavedLatent& m, const ReportArguments& a) {
+template <class Saved>
+Outcome report(const Saved& m, const ReportArguments& a) {  // of a latent-variable model
   LatentReportOptions options;
   options.title = a.title.empty() ? "Report on " + file_name(a.model) : a.title;
   return written(a, latent_report(m.fit, options), nullptr);

@@ -47,11 +47,17 @@ Outcome draw(const Saved& m, const DataArguments& a, Index draws, std::uint64_t 
   return out;
 }
 
-Outcome draw(const SavedLatent&, const DataArguments& a, Index, std::uint64_t, const Common&) {
+[[noreturn]] void refuse_latent(const DataArguments& a) {
   throw Unsupported(fmt::format(
       "{} holds a latent-variable model, which has no inputs to draw at; `covary predict` places "
       "rows and decodes them",
       a.model));
+}
+Outcome draw(const SavedLatent&, const DataArguments& a, Index, std::uint64_t, const Common&) {
+  refuse_latent(a);
+}
+Outcome draw(const SavedPpca&, const DataArguments& a, Index, std::uint64_t, const Common&) {
+  refuse_latent(a);
 }
 
 Outcome run_sample(const DataArguments& a, Index draws, std::uint64_t seed, const Common& common) {

@@ -36,13 +36,16 @@ from ._core import (
     Mean,
     NumericalError,
     Parameters,
+    PpcaFit,
     Regression,
     SparseRegression,
     Summary,
     Svgp,
     Unsupported,
     __version__,
+    fit_dual_ppca,
     fit_file,
+    fit_ppca,
     load,
     set_threads,
     threads,
@@ -55,15 +58,16 @@ if TYPE_CHECKING:
     from .estimators import GPRegressor as GPRegressor
     from .estimators import SparseGPRegressor as SparseGPRegressor
     from .latent import MRD as MRD
+    from .latent import PPCA as PPCA
     from .latent import BayesianGPLVM as BayesianGPLVM
     from .latent import DynamicalGPLVM as DynamicalGPLVM
 
 __all__ = [
-    "BayesianGPLVM", "CovaryError", "DynamicalGPLVM", "ExpressionError", "FileError", "Fit", "GPClassifier",
-    "GPRegressor", "Generalised", "GeneralisedFit", "Gplvm", "GplvmFit", "InputError", "Interrupted", "Kernel", "MRD",
-    "Mean", "NumericalError", "Parameters", "Regression", "SparseGPClassifier", "SparseGPRegressor",
-    "SparseRegression", "Summary", "Svgp", "Unsupported", "__version__", "fit_file", "load", "plot", "set_threads",
-    "threads",
+    "BayesianGPLVM", "CovaryError", "DynamicalGPLVM", "ExpressionError", "FileError", "Fit",
+    "GPClassifier", "GPRegressor", "Generalised", "GeneralisedFit", "Gplvm", "GplvmFit", "InputError", "Interrupted", "Kernel", "MRD",
+    "Mean", "NumericalError", "PPCA", "Parameters", "PpcaFit", "Regression", "SparseGPClassifier", "SparseGPRegressor",
+    "SparseRegression", "Summary", "Svgp", "Unsupported", "__version__", "fit_dual_ppca",
+    "fit_file", "fit_ppca", "load", "plot", "set_threads", "threads",
 ]
 
 
@@ -73,7 +77,7 @@ def __getattr__(name):
         return getattr(importlib.import_module(".estimators", __name__), name)
     if name in ("GPClassifier", "SparseGPClassifier"):
         return getattr(importlib.import_module(".classifiers", __name__), name)
-    if name in ("BayesianGPLVM", "DynamicalGPLVM", "MRD"):
+    if name in ("BayesianGPLVM", "DynamicalGPLVM", "MRD", "PPCA"):
         return getattr(importlib.import_module(".latent", __name__), name)
     if name == "plot":
         return importlib.import_module(".plot", __name__)

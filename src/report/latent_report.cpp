@@ -37,32 +37,37 @@ Figure relevance_bars(const GplvmFit& fit, std::size_t view) {
       names, Vector(fit.relevance().row(static_cast<Index>(view))), "weight over the largest");
 }
 
-Figure latent_map(const GplvmFit& fit, Index x, Index y) {
+// The rows by their means over two dimensions, in the inks of their labels where they have any.
+Chart row_map(const RowMatrix& mean, const std::vector<std::string>& row_labels, Index x, Index y) {
   Chart chart("The rows in the latent space", dimension(x), dimension(y), true);
-  if (fit.row_labels.empty()) {
-    chart.points(fit.mean.col(x), fit.mean.col(y), Ink::data, "rows");
+  if (row_labels.empty()) {
+    chart.points(mean.col(x), mean.col(y), Ink::data, "rows");
   } else {
-    const Labels labels = Labels::from(fit.row_labels);
-    const Vector codes = labels.encode(fit.row_labels);
+    const Labels labels = Labels::from(row_labels);
+    const Vector codes = labels.encode(row_labels);
     for (Index k = 0; k < std::min(labels.classes(), most_labels); ++k) {
       std::vector<Index> rows;
       for (Index i = 0; i < codes.size(); ++i)
         if (codes(i) == static_cast<double>(k)) rows.push_back(i);
-      chart.points(Vector(fit.mean.col(x))(rows), Vector(fit.mean.col(y))(rows), series_ink(k),
+      chart.points(Vector(mean.col(x))(rows), Vector(mean.col(y))(rows), series_ink(k),
                    labels.names[static_cast<std::size_t>(k)]);
     }
   }
+  chart.describe(fmt::format(
+      "{} rows over dimensions {} and {}, from {} to {} and from {} to {}.", mean.rows(), x, y,
+      short_number(mean.col(x).minCoeff()), short_number(mean.col(x).maxCoeff()),
+      short_number(mean.col(y).minCoeff()), short_number(mean.col(y).maxCoeff())));
+  return chart;
+}
+
+Figure latent_map(const GplvmFit& fit, Index x, Index y) {
+  Chart chart = row_map(fit.mean, fit.row_labels, x, y);
   for (const auto& m : fit.mappings) {
     const auto& p = m.posterior.parts();
     const Eigen::Map<const RowMatrix> Z(p.values.z.data(), p.features->size(), fit.latent());
     if (fit.mappings.size() == 1) chart.points(Z.col(x), Z.col(y), Ink::guide, "inducing inputs");
   }
-  return chart
-      .describe(fmt::format(
-          "{} rows over dimensions {} and {}, from {} to {} and from {} to {}.", fit.mean.rows(), x,
-          y, short_number(fit.mean.col(x).minCoeff()), short_number(fit.mean.col(x).maxCoeff()),
-          short_number(fit.mean.col(y).minCoeff()), short_number(fit.mean.col(y).maxCoeff())))
-      .caption("Means of q(x). Distances count along a dimension as far as it is relevant.")
+  return chart.caption("Means of q(x). Distances count along a dimension as far as it is relevant.")
       .figure();
 }
 
@@ -156,6 +161,27 @@ std::string latent_report(const GplvmFit& fit, const LatentReportOptions& option
     for (Index i = 0; i < std::min(most_courses, fit.latent()); ++i)
       courses.push_back(course(fit, order[static_cast<std::size_t>(i)]));
     page.figures(courses);
+  }
+  return page.html();
+}
+
+std::string latent_report(const PpcaFit& fit, const LatentReportOptions& options) {
+  Page page(options.title,
+            fmt::format("{} rows of {} outputs through {} probabilistic principal components.",
+                        fit.mean.rows(), fit.outputs(), fit.latent()));
+  page.key_numbers(
+      {{"log likelihood, nats", fmt::format("{:.2f}", fit.log_likelihood)},
+       {"noise variance", short_number(fit.noise_variance)},
+       {"variance explained, %", fmt::format("{:.3g}", 100.0 * fit.pca.explained().sum())}});
+  page.section("Dimensions");
+  std::vector<std::string> names;
+  for (Index q = 0; q < fit.latent(); ++q) names.push_back(dimension(q));
+  page.figures({bar_chart("Share of the variance", names, fit.pca.explained(),
+                          "share of the outputs' variance")});
+  if (fit.latent() > 1) {
+    page.section("The latent space");
+    page.figures(
+        {row_map(fit.mean, fit.row_labels, 0, 1).caption("Means of x given a row.").figure()});
   }
   return page.html();
 }

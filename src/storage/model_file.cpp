@@ -9,9 +9,10 @@
 #include "covary/storage/container.hpp"
 #include "storage/fit_json.hpp"
 #include "storage/function_arrays.hpp"
-#include "storage/latent_arrays.hpp"
 #include "storage/input_map_arrays.hpp"
+#include "storage/latent_arrays.hpp"
 #include "storage/posterior_arrays.hpp"
+#include "storage/ppca_arrays.hpp"
 
 namespace covary {
 namespace {
@@ -124,6 +125,7 @@ Container container_of(const SavedGeneralised& model) {
 }
 
 Container container_of(const SavedLatent& model) { return latent_container(model.fit); }
+Container container_of(const SavedPpca& model) { return ppca_container(model.fit); }
 
 Container to_container(const AnyModel& model) {
   return std::visit([](const auto& m) { return container_of(m); }, model);
@@ -133,6 +135,7 @@ AnyModel from_container(const Container& c) {
   const json j = json::parse(c.metadata);
   if (j.contains("functions")) return generalised_from(c, j);
   if (j.contains("views")) return SavedLatent{latent_from(c, j)};
+  if (j.contains("pca")) return SavedPpca{ppca_from(c, j)};
   return regression_from(c, j);
 }
 
@@ -151,7 +154,7 @@ AnyModel checked_from_container(const Container& c) {
 
 SavedModel regression_in(AnyModel model, const std::string& source) {
   if (auto* m = std::get_if<SavedModel>(&model)) return std::move(*m);
-  if (std::holds_alternative<SavedLatent>(model))
+  if (!std::holds_alternative<SavedGeneralised>(model))
     throw Unsupported(fmt::format(
         "{} holds a latent-variable model; this works with Gaussian regression alone", source));
   const GeneralisedFit& fit = std::get<SavedGeneralised>(model).fit;

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "covary/models/gplvm_fit.hpp"
+#include "covary/models/ppca.hpp"
 
 namespace covary {
 
@@ -14,5 +15,7 @@ struct LatentReportOptions {
 // over the two that count most, courses over time of a dynamical model, and how well rows are
 // reconstructed.
 std::string latent_report(const GplvmFit& fit, const LatentReportOptions& options = {});
+// The same of probabilistic principal components.
+std::string latent_report(const PpcaFit& fit, const LatentReportOptions& options = {});
 
 }  // namespace covary
