@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "covary/data/labels.hpp"
 #include "covary/models/gplvm_fit.hpp"
 
@@ -261,6 +263,57 @@ std::string describe_text(const SavedPpca& model) {
   out += "\nexplained ";
   for (const double share : fit.pca.explained()) out += fmt::format("{:>8.4f}", share);
   return out + "\n" + label_errors_in_words(describe_json(model));
+}
+
+json describe_json(const SavedClassDensity& model) {
+  const ClassDensityFit& fit = model.fit;
+  json classes = json::array();
+  bool converged = true;
+  double value = 0.0;
+  for (Index k = 0; k < fit.size(); ++k) {
+    const GplvmFit& density = fit.densities[static_cast<std::size_t>(k)];
+    converged = converged && density.summary.converged;
+    value += density.elbo;
+    classes.push_back({{"class", fit.classes[static_cast<std::size_t>(k)]},
+                       {"n", density.mean.rows()},
+                       {"prior", finite(std::exp(fit.log_prior(k)))},
+                       {"active", density.active()},
+                       {"relevance", finite(Vector(density.relevance().row(0)))},
+                       {"value", finite(density.elbo)},
+                       {"iterations", density.summary.iterations},
+                       {"reason", density.summary.reason},
+                       {"seconds", finite(density.summary.seconds)}});
+  }
+  const auto& mapping = fit.densities.front().mappings.front().posterior.parts();
+  return {{"model", "class_density"},
+          {"kernel", mapping.kernel.print()},
+          {"n", fit.rows()},
+          {"d", fit.inputs()},
+          {"latent", fit.densities.front().latent()},
+          {"inputs", fit.input_names},
+          {"outputs", json::array({fit.output_name})},
+          {"classes", fit.classes},
+          {"objective", "elbo"},
+          {"value", finite(value)},
+          {"converged", converged},
+          {"densities", classes}};
+}
+
+std::string describe_text(const SavedClassDensity& model) {
+  const ClassDensityFit& fit = model.fit;
+  const auto& mapping = fit.densities.front().mappings.front().posterior.parts();
+  std::string out = fmt::format(
+      "class_density of {} on {} inputs, {} rows, {} latent dimensions, kernel {}\n\n{:<16}{:>8}"
+      "{:>8}{:>8}{:>16}\n",
+      fit.output_name, fit.inputs(), fit.rows(), fit.densities.front().latent(),
+      mapping.kernel.print(), "class", "rows", "prior", "in use", "bound");
+  for (Index k = 0; k < fit.size(); ++k) {
+    const GplvmFit& density = fit.densities[static_cast<std::size_t>(k)];
+    out += fmt::format("{:<16}{:>8}{:>8.4f}{:>8}{:>16.6g}\n",
+                       fit.classes[static_cast<std::size_t>(k)], density.mean.rows(),
+                       std::exp(fit.log_prior(k)), density.active().size(), density.elbo);
+  }
+  return out;
 }
 
 // What training did, where there was any.

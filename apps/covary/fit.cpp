@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "checkpointing.hpp"
+#include "class_density.hpp"
 #include "cost.hpp"
 #include "covary/error.hpp"
 #include "covary/parameters/suggest.hpp"
@@ -31,7 +32,8 @@ struct FitArguments {
 
 void check_arguments(const FitArguments& a) {
   // A mistake shows before the data are read.
-  if (!is_generalised_model(a.sparse.model) && !is_latent_model(a.sparse.model))
+  if (!is_generalised_model(a.sparse.model) && !is_latent_model(a.sparse.model) &&
+      !is_class_density(a.sparse.model))
     static_cast<void>(approximation_of(a.sparse, 1));
   check_likelihood(a.training.likelihood);
   if (a.resume && a.checkpoint.empty())
@@ -274,11 +276,25 @@ Outcome run_latent(const FitArguments& a, const Common& common) {
   return keep(a, run.saved, run.interrupted);
 }
 
+// A density of the inputs for each class.
+Outcome run_class_density(const FitArguments& a, const Common& common) {
+  if (!a.checkpoint.empty() || !a.from.empty() || !a.training.folds.empty() || a.stream)
+    throw Unsupported(
+        "--checkpoint, --from, --folds and --stream are not offered for --model class_density");
+  const ClassDensityRun run =
+      fit_class_density_of(a.latent, a.training, a.sparse, a.kernel, common);
+  for (std::size_t k = 0; k < run.saved.fit.densities.size(); ++k)
+    for (const auto& w : run.saved.fit.densities[k].summary.warnings)
+      tell(common, fmt::format("warning: class {}: {}", run.saved.fit.classes[k], w));
+  return keep(a, run.saved, run.interrupted);
+}
+
 Outcome run_fit(const FitArguments& a, const Common& common) {
   check_arguments(a);
   const TrainingArguments& t = a.training;
   static_cast<void>(Kernel(a.kernel));  // a mistake shows before the data are read
   if (is_latent_model(a.sparse.model)) return run_latent(a, common);
+  if (is_class_density(a.sparse.model)) return run_class_density(a, common);
   TrainingData d = streams(a.stream, t, a.sparse, common) ? stream_training(t, common)
                                                           : read_training(t, common);
   if (!d.likelihood && is_generalised_model(a.sparse.model)) d.likelihood = Likelihood("gaussian");

@@ -133,7 +133,11 @@ json generalised_scores(const GeneralisedFit& fit, ConstRows X, ConstVector y, C
             {"smse", finite(smse(y, p.mean))},
             {"nlpd", finite(sum / count)}};
   }
-  const RowMatrix probabilities = p.probabilities;
+  return class_scores(RowMatrix(p.probabilities), y, fit.classes, threshold);
+}
+
+json class_scores(const RowMatrix& probabilities, ConstVector y,
+                  const std::vector<std::string>& classes, double threshold) {
   const ClassificationScores s = classification_scores(y, probabilities);
   json confusion = json::array();
   const Matrix counts = confusion_matrix(y, probabilities, threshold);
@@ -143,7 +147,7 @@ json generalised_scores(const GeneralisedFit& fit, ConstRows X, ConstVector y, C
           {"auc", s.auc ? finite(*s.auc) : json(nullptr)},
           {"brier", finite(s.brier)},
           {"ece", finite(s.ece)},
-          {"classes", fit.classes},
+          {"classes", classes},
           {"confusion", confusion}};
 }
 

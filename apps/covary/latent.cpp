@@ -89,6 +89,30 @@ bool is_latent_model(const std::string& model) {
   return model == "gplvm" || model == "mrd" || model == "ppca";
 }
 
+GplvmOptions gplvm_options(const LatentArguments& a, const TrainingArguments& t,
+                           const SparseArguments& s, const std::string& kernel,
+                           const Common& common) {
+  GplvmOptions o;
+  o.kernel = Kernel(kernel);
+  o.inducing = inducing_of(s) ? inducing_of(s) : 50;
+  o.scale_outputs = latent_scale(t);
+  o.jitter = t.jitter;
+  o.snr = a.snr;
+  o.starts = t.restarts;
+  o.seed = t.seed;
+  o.training.max_iterations = t.max_iter;
+  if (t.max_seconds > 0.0) o.training.max_seconds = t.max_seconds;
+  o.training.stop = Interruption::requested;
+  o.tell = [&common](const std::string& text) { tell(common, text); };
+  return o;
+}
+
+ScaleMode latent_scale(const TrainingArguments& t) {
+  return t.no_scale || t.scale == "none" ? ScaleMode::none
+         : t.scale == "auto"             ? ScaleMode::global
+                                         : parse_scale_mode(t.scale);
+}
+
 LatentRun fit_latent(const LatentArguments& a, const TrainingArguments& t, const SparseArguments& s,
                      const std::string& kernel, const Common& common) {
   const Table table = read_table(t.train, {.header = parse_header(t.header)});
@@ -99,7 +123,7 @@ LatentRun fit_latent(const LatentArguments& a, const TrainingArguments& t, const
     others.push_back(c);
     return c;
   };
-  GplvmOptions o;
+  GplvmOptions o = gplvm_options(a, t, s, kernel, common);
   std::vector<std::string> labels, time_names;
   if (!a.label.empty()) labels = cells_of(table, column(a.label));
   if (!a.dynamics.empty()) {
@@ -114,21 +138,9 @@ LatentRun fit_latent(const LatentArguments& a, const TrainingArguments& t, const
   const auto outputs = output_columns(table, t.target, others);
   const RowMatrix Y = numeric_columns(table, outputs);
   o.latent = a.latent ? a.latent : std::min<Index>(10, Y.cols());
-  o.kernel = Kernel(kernel);
-  o.inducing = inducing_of(s) ? inducing_of(s) : 50;
   o.views = views_of(a, table, outputs);
   if (s.model == "mrd" && o.views.size() < 2)
     throw InputError("--model mrd needs two views or more: --view a=COL,… --view b=COL,…");
-  o.scale_outputs = t.no_scale          ? ScaleMode::none
-                    : t.scale == "auto" ? ScaleMode::global
-                                        : parse_scale_mode(t.scale);
-  o.jitter = t.jitter;
-  o.snr = a.snr;
-  o.starts = t.restarts;
-  o.seed = t.seed;
-  o.training.max_iterations = t.max_iter;
-  if (t.max_seconds > 0.0) o.training.max_seconds = t.max_seconds;
-  o.training.stop = Interruption::requested;
   const Interruption interruption;
   const auto kind = t.verbose                    ? Progress::Kind::lines
                     : !common.quiet && isatty(2) ? Progress::Kind::bar
@@ -136,7 +148,6 @@ LatentRun fit_latent(const LatentArguments& a, const TrainingArguments& t, const
   Progress progress(kind, std::max<Index>(1, o.starts), o.training.gradient_tolerance, t.max_iter,
                     0.0);
   o.after_iteration = [&](const TrainingState& state) { progress.show(state); };
-  o.tell = [&](const std::string& text) { tell(common, text); };
   Gplvm model(Y, o);
   apply_settings(t, model.parameters());
   LatentRun out{{model.fit()}, Interruption::requested()};
@@ -201,14 +212,17 @@ Outcome evaluate_latent(const SavedLatent& m, const DataArguments& a) {
   const RowMatrix Y = numeric_columns(table, select_columns(table, fit.output_names));
   const auto found = fit.infer(Y);
   const Prediction p = fit.decode(found.mean, found.variance);
-  const double reconstruction = reconstruction_error(Y, p.mean), bound = found.bound.mean();
+  const double reconstruction = reconstruction_error(Y, p.mean), bound = found.bound.mean(),
+               density = fit.log_density(Y).mean();
   Outcome out;
-  out.object = {
-      {"n", Y.rows()}, {"reconstruction_rmse", finite(reconstruction)}, {"bound", finite(bound)}};
+  out.object = {{"n", Y.rows()},
+                {"reconstruction_rmse", finite(reconstruction)},
+                {"bound", finite(bound)},
+                {"log_density", finite(density)}};
   out.text = fmt::format(
       "reconstruction_rmse {:.6g} (of the outputs it was given)\nbound {:.6g} (of log p(y) a "
-      "row)\n",
-      reconstruction, bound);
+      "row)\nlog_density {:.6g} (an estimate of log p(y) a row)\n",
+      reconstruction, bound, density);
   return out;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "covary/models/gplvm.hpp"
 #include "covary/storage/model_file.hpp"
 #include "data_arguments.hpp"
 #include "sparse_arguments.hpp"
@@ -22,6 +23,13 @@ struct LatentRun {
 };
 LatentRun fit_latent(const LatentArguments& a, const TrainingArguments& t, const SparseArguments& s,
                      const std::string& kernel, const Common& common);
+
+// What the options say of every GP-LVM, but for its dimensions; `common` must outlive it.
+GplvmOptions gplvm_options(const LatentArguments& a, const TrainingArguments& t,
+                           const SparseArguments& s, const std::string& kernel,
+                           const Common& common);
+// One scale for all outputs unless told otherwise.
+ScaleMode latent_scale(const TrainingArguments& t);
 
 // The cells of a column as text, and the names of columns.
 std::vector<std::string> cells_of(const Table& table, Index column);

@@ -29,11 +29,9 @@ SavedPpca fit_ppca_of(const LatentArguments& a, const TrainingArguments& t, cons
     labels = cells_of(table, others.front());
   }
   const auto outputs = output_columns(table, t.target, others);
-  const ScaleMode scale = t.no_scale          ? ScaleMode::none
-                          : t.scale == "auto" ? ScaleMode::global
-                                              : parse_scale_mode(t.scale);
   const auto most = std::min<Index>(10, static_cast<Index>(outputs.size()) - 1);
-  SavedPpca out{fit_ppca(numeric_columns(table, outputs), a.latent ? a.latent : most, scale)};
+  SavedPpca out{
+      fit_ppca(numeric_columns(table, outputs), a.latent ? a.latent : most, latent_scale(t))};
   out.fit.output_names = names_of(table, outputs);
   out.fit.row_labels = std::move(labels);
   return out;

@@ -60,6 +60,12 @@ Outcome draw(const SavedPpca&, const DataArguments& a, Index, std::uint64_t, con
   refuse_latent(a);
 }
 
+Outcome draw(const SavedClassDensity&, const DataArguments& a, Index, std::uint64_t,
+             const Common&) {
+  throw Unsupported(
+      fmt::format("{} holds densities of classes, which have no function to draw", a.model));
+}
+
 Outcome run_sample(const DataArguments& a, Index draws, std::uint64_t seed, const Common& common) {
   if (draws < 1) throw InputError(fmt::format("-n must be at least 1, got {}", draws));
   check_folder(a.out);

@@ -22,6 +22,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 from ._core import (
+    ClassDensityFit,
     CovaryError,
     ExpressionError,
     FileError,
@@ -43,6 +44,7 @@ from ._core import (
     Svgp,
     Unsupported,
     __version__,
+    fit_class_density,
     fit_dual_ppca,
     fit_file,
     fit_ppca,
@@ -54,6 +56,7 @@ from ._core import (
 if TYPE_CHECKING:
     from . import plot as plot
     from .classifiers import GPClassifier as GPClassifier
+    from .classifiers import GPLVMClassifier as GPLVMClassifier
     from .classifiers import SparseGPClassifier as SparseGPClassifier
     from .estimators import GPRegressor as GPRegressor
     from .estimators import SparseGPRegressor as SparseGPRegressor
@@ -63,10 +66,10 @@ if TYPE_CHECKING:
     from .latent import DynamicalGPLVM as DynamicalGPLVM
 
 __all__ = [
-    "BayesianGPLVM", "CovaryError", "DynamicalGPLVM", "ExpressionError", "FileError", "Fit",
-    "GPClassifier", "GPRegressor", "Generalised", "GeneralisedFit", "Gplvm", "GplvmFit", "InputError", "Interrupted", "Kernel", "MRD",
+    "BayesianGPLVM", "ClassDensityFit", "CovaryError", "DynamicalGPLVM", "ExpressionError", "FileError", "Fit",
+    "GPClassifier", "GPLVMClassifier", "GPRegressor", "Generalised", "GeneralisedFit", "Gplvm", "GplvmFit", "InputError", "Interrupted", "Kernel", "MRD",
     "Mean", "NumericalError", "PPCA", "Parameters", "PpcaFit", "Regression", "SparseGPClassifier", "SparseGPRegressor",
-    "SparseRegression", "Summary", "Svgp", "Unsupported", "__version__", "fit_dual_ppca",
+    "SparseRegression", "Summary", "Svgp", "Unsupported", "__version__", "fit_class_density", "fit_dual_ppca",
     "fit_file", "fit_ppca", "load", "plot", "set_threads", "threads",
 ]
 
@@ -75,7 +78,7 @@ def __getattr__(name):
     # scikit-learn and matplotlib are wanted only by those who ask for what needs them.
     if name in ("GPRegressor", "SparseGPRegressor"):
         return getattr(importlib.import_module(".estimators", __name__), name)
-    if name in ("GPClassifier", "SparseGPClassifier"):
+    if name in ("GPClassifier", "GPLVMClassifier", "SparseGPClassifier"):
         return getattr(importlib.import_module(".classifiers", __name__), name)
     if name in ("BayesianGPLVM", "DynamicalGPLVM", "MRD", "PPCA"):
         return getattr(importlib.import_module(".latent", __name__), name)

@@ -43,6 +43,16 @@ class _Latent(TransformerMixin, BaseEstimator):
         mean, variance = self.fit_.decode(np.asarray(X, dtype=np.float64))
         return (mean, np.sqrt(variance)) if return_std else mean
 
+    def score_samples(self, X: Any) -> np.ndarray:
+        """An estimate of the log density of each row, over the cells that are not missing."""
+        check_is_fitted(self, "fit_")
+        X = validate_data(self, X, reset=False, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
+        return self.fit_.log_density(X)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """The mean of ``score_samples``."""
+        return float(self.score_samples(X).mean())
+
     def _more(self, X) -> Dict[str, Any]:
         return {}
 

@@ -31,6 +31,7 @@ def may_fail(estimator):
     cv.GPClassifier("matern52", method="ep", mean="constant", multi_class="one_vs_rest", max_iter=3),
     cv.SparseGPClassifier(inducing=5, max_iter=1),
     cv.SparseGPClassifier("matern52", inducing=10, multi_class="one_vs_rest", selection="kmeans", max_iter=3),
+    cv.GPLVMClassifier(latent=2, inducing=10, max_iter=20),
 ], expected_failed_checks=may_fail)
 def test_scikit_learn_says_yes(estimator, check):
     with warnings.catch_warnings():
@@ -169,6 +170,24 @@ def test_a_latent_space_is_that_of_the_gplvm(estimator, tmp_path):
     assert pipeline.fit(X, y).score(X, y) > 0.85
     with pytest.raises(ValueError, match="there are 3 input columns"):
         clone(inside).set_params(gplvm=4).fit(X, y)
+
+
+def test_classes_by_their_densities(tmp_path):
+    t = np.linspace(-1, 1, 30)
+    X = np.vstack([np.column_stack([t, t, np.sin(3 * t)]), np.column_stack([t, -t, np.cos(3 * t)])])
+    X += 0.03 * np.random.default_rng(0).standard_normal(X.shape)
+    y = np.repeat([5.0, 2.0], 30)
+    model = cv.GPLVMClassifier(latent=2, inducing=8, max_iter=50, random_state=0).fit(X, y)
+    assert model.classes_.tolist() == [2, 5] and model.fit_.classes == ["2", "5"] and model.score(X, y) > 0.9
+    joint = model.predict_joint_log_proba(X)
+    density = model.fit_.densities[1].log_density(X)
+    np.testing.assert_allclose(joint[:, 1], density + np.log(0.5), rtol=1e-10)
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1)
+    model.fit_.save(tmp_path / "m.cov")
+    np.testing.assert_array_equal(cv.load(tmp_path / "m.cov").predict_proba(X), model.predict_proba(X))
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
+    with pytest.raises(ValueError, match="'shares' or 'uniform'"):
+        clone(model).set_params(prior="even").fit(X, y)
 
 
 def test_the_gplvm_of_a_model_is_trained_once():

@@ -39,6 +39,9 @@ def test_a_curve_has_one_dimension():
     some[0, 2:] = np.nan
     assert abs(model.transform(some)[0, used] - X[20, used]) < 0.3
     assert np.abs(model.inverse_transform(model.transform(some))[0] - Y[20]).max() < 0.3
+    density = model.score_samples(Y)
+    assert density.shape == (60,) and model.score(Y) == pytest.approx(density.mean())
+    assert model.score(Y + [0, 0, 0, 1]) < model.score(Y) - 10
 
 
 def test_dynamics_forecast_and_views_share():

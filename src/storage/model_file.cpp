@@ -7,6 +7,7 @@
 
 #include "covary/error.hpp"
 #include "covary/storage/container.hpp"
+#include "storage/class_density_arrays.hpp"
 #include "storage/fit_json.hpp"
 #include "storage/function_arrays.hpp"
 #include "storage/input_map_arrays.hpp"
@@ -127,6 +128,20 @@ Container container_of(const SavedGeneralised& model) {
 Container container_of(const SavedLatent& model) { return latent_container(model.fit); }
 Container container_of(const SavedPpca& model) { return ppca_container(model.fit); }
 
+Container container_of(const SavedClassDensity& model) {
+  Container c;
+  json j = put_class_density(model.fit, c);
+  j["input_columns"] = to_json(model.inputs);
+  c.metadata = j.dump();
+  return c;
+}
+
+SavedClassDensity class_density_from(const Container& c, const json& j) {
+  SavedClassDensity out{get_class_density(c, j), columns_from(j.at("input_columns"))};
+  check_names(c, out.inputs, out.fit.inputs());
+  return out;
+}
+
 Container to_container(const AnyModel& model) {
   return std::visit([](const auto& m) { return container_of(m); }, model);
 }
@@ -135,6 +150,7 @@ AnyModel from_container(const Container& c) {
   const json j = json::parse(c.metadata);
   if (j.contains("functions")) return generalised_from(c, j);
   if (j.contains("views")) return SavedLatent{latent_from(c, j)};
+  if (j.contains("class_densities")) return class_density_from(c, j);
   if (j.contains("pca")) return SavedPpca{ppca_from(c, j)};
   return regression_from(c, j);
 }
@@ -156,7 +172,9 @@ SavedModel regression_in(AnyModel model, const std::string& source) {
   if (auto* m = std::get_if<SavedModel>(&model)) return std::move(*m);
   if (!std::holds_alternative<SavedGeneralised>(model))
     throw Unsupported(fmt::format(
-        "{} holds a latent-variable model; this works with Gaussian regression alone", source));
+        "{} holds a {}; this works with Gaussian regression alone", source,
+        std::holds_alternative<SavedClassDensity>(model) ? "classifier by class densities"
+                                                         : "latent-variable model"));
   const GeneralisedFit& fit = std::get<SavedGeneralised>(model).fit;
   throw Unsupported(
       fmt::format("{} holds a {} model of likelihood {}; this works with Gaussian regression alone",

@@ -132,6 +132,36 @@ class Classes(ClassTable):
             self.refused("fit", table, "--target", "kind", "--quiet", *arguments, says=[words])
         self.refused("fit", table, "--target", "a", "--inputs", "b,c", "--gplvm", "1", says=["--gplvm is for --model laplace"])
 
+    def test_classes_by_their_densities(self):
+        rng = random.Random(6)
+        def row(i):
+            t = rng.uniform(-1, 1)
+            cells = (t, -t, math.cos(3 * t)) if i % 3 else (t, t, math.sin(3 * t))
+            return ",".join(str(c + 0.03 * rng.gauss(0, 1)) for c in cells) + ",%d" % (7 if i % 3 else 3) + "\n"
+        train = self.write("curves.csv", "a,b,c,digit\n" + "".join(map(row, range(90))))
+        test = self.write("curves_test.csv", "a,b,c,digit\n" + "".join(map(row, range(60))))
+        model = self.path("d.cov")
+        fit = self.json_of("fit", train, "--target", "digit", "--model", "class_density", "--latent", "2", "--inducing",
+                           "8", "--restarts", "1", "--max-iter", "60", "--out", model)
+        self.assertEqual((fit["model"], fit["classes"], fit["n"], fit["d"]), ("class_density", ["3", "7"], 90, 3))
+        self.assertEqual([(c["class"], c["n"]) for c in fit["densities"]], [("3", 30), ("7", 60)])
+        self.assertAlmostEqual(fit["densities"][1]["prior"], 2 / 3)
+        self.assertEqual(self.json_of("show", model)["value"], fit["value"])
+        self.assertIn("in use", covary("show", model).stdout)
+        self.assertGreater(self.json_of("evaluate", model, test)["accuracy"], 0.9)
+        rows = list(csv.DictReader(io.StringIO(covary("predict", model, test).stdout)))
+        self.assertEqual(list(rows[0]), ["class", "p_3", "p_7", "log_joint_3", "log_joint_7"])
+        for r in rows:
+            self.assertEqual(r["class"] == "7", float(r["log_joint_7"]) > float(r["log_joint_3"]))
+        self.json_of("report", model, "--data", test, "--out", self.path("d.html"))
+        self.assertIn("densities of the 2 classes of digit", self.read("d.html"))
+        self.refused("sample", model, test, says=["densities of classes"])
+        self.refused("update", model, test, "--out", self.path("u.cov"), says=["classifier by class densities"])
+        for arguments, words in ((["--folds", "3"], "not offered for --model class_density"),
+                                 (["--likelihood", "poisson"], "is of classes"),
+                                 (["--fix", "kernel"], "not offered for --model class_density")):
+            self.refused("fit", train, "--target", "digit", "--model", "class_density", *arguments, says=[words])
+
     def test_every_method_fits_and_is_saved(self):
         values = {}
         for model in ("laplace", "ep", "ep(0.5)", "vgp", "svgp", "fitc", "pep(0.5)"):

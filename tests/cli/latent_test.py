@@ -57,6 +57,7 @@ class Curve(CommandLine):
             self.assertLess(away, 4 * math.sqrt(float(row["variance_" + name])) + 0.1)
         scores = self.json_of("evaluate", self.path("m.cov"), self.table)
         self.assertLess(scores["reconstruction_rmse"], 0.1)
+        self.assertGreaterEqual(scores["log_density"], scores["bound"])
         self.json_of("report", self.path("m.cov"), "--out", self.path("m.html"))
         page = self.read("m.html")
         for words in ("The rows in the latent space", "Relevance of the dimensions", "early", "inducing inputs"):

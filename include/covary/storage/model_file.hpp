@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "covary/data/inputs.hpp"
+#include "covary/models/class_density.hpp"
 #include "covary/models/generalised_fit.hpp"
 #include "covary/models/gplvm_fit.hpp"
 #include "covary/models/ppca.hpp"
@@ -33,7 +34,13 @@ struct SavedLatent {
 struct SavedPpca {
   PpcaFit fit;
 };
-using AnyModel = std::variant<SavedModel, SavedGeneralised, SavedLatent, SavedPpca>;
+// A classifier by the densities of its classes.
+struct SavedClassDensity {
+  ClassDensityFit fit;
+  InputColumns inputs;
+};
+using AnyModel =
+    std::variant<SavedModel, SavedGeneralised, SavedLatent, SavedPpca, SavedClassDensity>;
 
 // The model file of docs/model-file.md. Predictions before and after are the same bits. A
 // likelihood that no expression makes is an InputError on saving.
