@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "covary/data/labels.hpp"
+#include "covary/models/gplvm_fit.hpp"
 
 namespace covary::cli {
 namespace {
@@ -112,15 +115,25 @@ json describe_json(const SavedGeneralised& model) {
               {"scaling",
                {{"inputs", scaling_json(fit.input_scaling)},
                 {"outputs", scaling_json(fit.output_scaling)}}}});
-  if (fit.pca)
-    out["pca"] = {{"components", fit.pca->size()}, {"explained", finite(fit.pca->explained())}};
+  if (const Pca* pca = fit.input_map.pca())
+    out["pca"] = {{"components", pca->size()}, {"explained", finite(pca->explained())}};
+  if (const LatentFeatures* features = fit.input_map.gplvm())
+    out["gplvm"] = {{"latent", features->fit().latent()},
+                    {"active", features->used()},
+                    {"relevance", finite(Vector(features->fit().relevance().row(0)))},
+                    {"n", features->fit().mean.rows()},
+                    {"elbo", finite(features->fit().elbo)}};
   return out;
 }
 
-std::string components_in_words(const GeneralisedFit& fit) {
-  if (!fit.pca) return "";
-  return fmt::format(", {} principal components with {:.3g} % of the variance", fit.pca->size(),
-                     100.0 * fit.pca->explained().sum());
+std::string seen_in_words(const InputMap& map) {
+  if (const Pca* pca = map.pca())
+    return fmt::format(", {} principal components with {:.3g} % of the variance", pca->size(),
+                       100.0 * pca->explained().sum());
+  if (const LatentFeatures* features = map.gplvm())
+    return fmt::format(", {} of {} latent dimensions of their GP-LVM", features->size(),
+                       features->fit().latent());
+  return "";
 }
 
 std::string describe_text(const SavedGeneralised& model) {
@@ -128,7 +141,7 @@ std::string describe_text(const SavedGeneralised& model) {
   const FunctionPosterior& p = fit.posterior;
   std::string out = fmt::format(
       "{} model of {} on {} inputs{}, {} rows, likelihood {}{}, kernel {}, mean {}\n{}\n\n{}\n",
-      fit.model, fit.output_name, fit.inputs(), components_in_words(fit), fit.rows,
+      fit.model, fit.output_name, fit.inputs(), seen_in_words(fit.input_map), fit.rows,
       fit.likelihood.print(),
       fit.classes.empty() ? "" : fmt::format(" ({})", fmt::join(fit.classes, ", ")),
       p.kernel().print(), p.mean().print(), fit.summary.brief(), without_Z(fit.parameters).table());
@@ -148,6 +161,19 @@ std::string describe_text(const SavedModel& model) {
   for (const auto& [name, value] : fit.diagnostics)
     out += fmt::format("{:<20} {:.6g}\n", name, value);
   return out;
+}
+
+Index label_errors(const std::vector<std::string>& row_labels, ConstRows X) {
+  const Labels labels = Labels::from(row_labels);
+  std::vector<Index> codes;
+  for (const double c : labels.encode(row_labels)) codes.push_back(static_cast<Index>(c));
+  return neighbour_errors(X, codes);
+}
+
+std::string label_errors_in_words(const json& object) {
+  if (!object.contains("neighbour_errors")) return "";
+  return fmt::format("{} of {} rows have a nearest neighbour of another label\n",
+                     object["neighbour_errors"].get<Index>(), object["n"].get<Index>());
 }
 
 json describe_json(const SavedLatent& model) {
@@ -181,12 +207,8 @@ json describe_json(const SavedLatent& model) {
               {"views", views},
               {"scaling", {{"outputs", scaling_json(first.scaling)}}}});
   if (fit.dynamics) out["dynamics"] = fit.dynamics->options().kernel.print();
-  if (!fit.row_labels.empty()) {
-    const Labels labels = Labels::from(fit.row_labels);
-    std::vector<Index> codes;
-    for (const double c : labels.encode(fit.row_labels)) codes.push_back(static_cast<Index>(c));
-    out["neighbour_errors"] = neighbour_errors(fit.scaled_mean(), codes);
-  }
+  if (!fit.row_labels.empty())
+    out["neighbour_errors"] = label_errors(fit.row_labels, fit.scaled_mean());
   return out;
 }
 
@@ -208,11 +230,99 @@ std::string describe_text(const SavedLatent& model) {
       out += fmt::format("{:>8.4f}", relevance(static_cast<Index>(v), q));
   }
   out += fmt::format("\n{} in use: {}\n", fit.active().size(), fmt::join(fit.active(), ", "));
-  const json object = describe_json(model);
-  if (object.contains("neighbour_errors"))
-    out += fmt::format("{} of {} rows have a nearest neighbour of another label\n",
-                       object["neighbour_errors"].get<Index>(), fit.mean.rows());
+  out += label_errors_in_words(describe_json(model));
   return out;
+}
+
+json describe_json(const SavedPpca& model) {
+  const PpcaFit& fit = model.fit;
+  json out{{"model", "ppca"},
+           {"n", fit.mean.rows()},
+           {"d", fit.outputs()},
+           {"latent", fit.latent()},
+           {"outputs", fit.output_names},
+           {"objective", "log_likelihood"},
+           {"value", finite(fit.log_likelihood)},
+           {"noise_variance", finite(fit.noise_variance)},
+           {"variances", finite(fit.pca.variances)},
+           {"explained", finite(fit.pca.explained())},
+           {"converged", true},
+           {"reason", "closed form"},
+           {"scaling", {{"outputs", scaling_json(fit.scaling)}}}};
+  if (!fit.row_labels.empty()) out["neighbour_errors"] = label_errors(fit.row_labels, fit.mean);
+  return out;
+}
+
+std::string describe_text(const SavedPpca& model) {
+  const PpcaFit& fit = model.fit;
+  std::string out = fmt::format(
+      "ppca of {} outputs, {} rows, {} latent dimensions\nlog likelihood {:.6g}, noise variance "
+      "{:.6g}\n\ndimension ",
+      fit.outputs(), fit.mean.rows(), fit.latent(), fit.log_likelihood, fit.noise_variance);
+  for (Index q = 0; q < fit.latent(); ++q) out += fmt::format("{:>8}", q);
+  out += "\nexplained ";
+  for (const double share : fit.pca.explained()) out += fmt::format("{:>8.4f}", share);
+  return out + "\n" + label_errors_in_words(describe_json(model));
+}
+
+json describe_json(const SavedClassDensity& model) {
+  const ClassDensityFit& fit = model.fit;
+  json classes = json::array();
+  bool converged = true;
+  double value = 0.0;
+  for (Index k = 0; k < fit.size(); ++k) {
+    const GplvmFit& density = fit.densities[static_cast<std::size_t>(k)];
+    converged = converged && density.summary.converged;
+    value += density.elbo;
+    classes.push_back({{"class", fit.classes[static_cast<std::size_t>(k)]},
+                       {"n", density.mean.rows()},
+                       {"prior", finite(std::exp(fit.log_prior(k)))},
+                       {"active", density.active()},
+                       {"relevance", finite(Vector(density.relevance().row(0)))},
+                       {"value", finite(density.elbo)},
+                       {"iterations", density.summary.iterations},
+                       {"reason", density.summary.reason},
+                       {"seconds", finite(density.summary.seconds)}});
+  }
+  const auto& mapping = fit.densities.front().mappings.front().posterior.parts();
+  return {{"model", "class_density"},
+          {"kernel", mapping.kernel.print()},
+          {"n", fit.rows()},
+          {"d", fit.inputs()},
+          {"latent", fit.densities.front().latent()},
+          {"inputs", fit.input_names},
+          {"outputs", json::array({fit.output_name})},
+          {"classes", fit.classes},
+          {"objective", "elbo"},
+          {"value", finite(value)},
+          {"converged", converged},
+          {"densities", classes}};
+}
+
+std::string describe_text(const SavedClassDensity& model) {
+  const ClassDensityFit& fit = model.fit;
+  const auto& mapping = fit.densities.front().mappings.front().posterior.parts();
+  std::string out = fmt::format(
+      "class_density of {} on {} inputs, {} rows, {} latent dimensions, kernel {}\n\n{:<16}{:>8}"
+      "{:>8}{:>8}{:>16}\n",
+      fit.output_name, fit.inputs(), fit.rows(), fit.densities.front().latent(),
+      mapping.kernel.print(), "class", "rows", "prior", "in use", "bound");
+  for (Index k = 0; k < fit.size(); ++k) {
+    const GplvmFit& density = fit.densities[static_cast<std::size_t>(k)];
+    out += fmt::format("{:<16}{:>8}{:>8.4f}{:>8}{:>16.6g}\n",
+                       fit.classes[static_cast<std::size_t>(k)], density.mean.rows(),
+                       std::exp(fit.log_prior(k)), density.active().size(), density.elbo);
+  }
+  return out;
+}
+
+// What training did, where there was any.
+template <class Saved>
+std::string training_in_words(const Saved& m) {
+  if constexpr (requires { m.fit.summary; })
+    return m.fit.summary.full();
+  else
+    return "";
 }
 
 void add_show(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
@@ -226,7 +336,7 @@ void add_show(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
   verb->run = [path](const Common&) -> Outcome {
     return std::visit(
         [](const auto& m) -> Outcome {
-          return {describe_json(m), describe_text(m) + m.fit.summary.full(), 0};
+          return {describe_json(m), describe_text(m) + training_in_words(m), 0};
         },
         load_any_model(*path));
   };

@@ -8,6 +8,7 @@
 #include "data_arguments.hpp"
 #include "generalised.hpp"
 #include "latent.hpp"
+#include "ppca.hpp"
 #include "series.hpp"
 
 namespace covary::cli {
@@ -28,6 +29,18 @@ std::string line(const char* name, const json& value) {
                      value.is_null() ? "not defined" : fmt::format("{:.6g}", value.get<double>()));
 }
 
+std::string in_words(const json& scores, const std::vector<std::string>& classes) {
+  std::string out;
+  for (const char* name : {"accuracy", "rmse", "mae", "smse", "nlpd", "auc", "brier", "ece"})
+    if (scores.contains(name)) out += line(name, scores[name]);
+  if (classes.empty()) return out;
+  out += "confusion (rows: label, columns: decision)\n";
+  for (std::size_t k = 0; k < classes.size(); ++k)
+    out += fmt::format("  {:<10} {}\n", classes[k],
+                       fmt::join(scores["confusion"][k].get<std::vector<double>>(), " "));
+  return out;
+}
+
 Outcome evaluate(const SavedGeneralised& m, const DataArguments& a) {
   const Table table = read_table(a.data, table_options(a, m.inputs));
   const Index target = select_columns(table, {m.fit.output_name}).front();
@@ -37,15 +50,19 @@ Outcome evaluate(const SavedGeneralised& m, const DataArguments& a) {
   out.object =
       generalised_scores(m.fit, m.inputs.apply(table), y, exposure_of(a, table), a.threshold);
   out.object["n"] = y.size();
-  for (const char* name : {"accuracy", "rmse", "mae", "smse", "nlpd", "auc", "brier", "ece"})
-    if (out.object.contains(name)) out.text += line(name, out.object[name]);
-  if (!m.fit.classes.empty()) {
-    out.text += "confusion (rows: label, columns: decision)\n";
-    for (std::size_t k = 0; k < m.fit.classes.size(); ++k)
-      out.text +=
-          fmt::format("  {:<10} {}\n", m.fit.classes[k],
-                      fmt::join(out.object["confusion"][k].get<std::vector<double>>(), " "));
-  }
+  out.text = in_words(out.object, m.fit.classes);
+  return out;
+}
+
+Outcome evaluate(const SavedClassDensity& m, const DataArguments& a) {
+  const Table table = read_table(a.data, table_options(a, m.inputs));
+  const Vector y =
+      Labels{m.fit.classes}.encode(table, select_columns(table, {m.fit.output_name}).front());
+  Outcome out;
+  out.object =
+      class_scores(RowMatrix(m.fit.predict(m.inputs.apply(table))), y, m.fit.classes, a.threshold);
+  out.object["n"] = y.size();
+  out.text = in_words(out.object, m.fit.classes);
   return out;
 }
 
@@ -72,6 +89,7 @@ Outcome evaluate(const SavedModel& m, const DataArguments& a) {
 }
 
 Outcome evaluate(const SavedLatent& m, const DataArguments& a) { return evaluate_latent(m, a); }
+Outcome evaluate(const SavedPpca& m, const DataArguments& a) { return evaluate_ppca(m, a); }
 
 Outcome run_evaluate(const DataArguments& a, const Common&) {
   if (!(a.threshold > 0.0 && a.threshold < 1.0))

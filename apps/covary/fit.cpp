@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "checkpointing.hpp"
+#include "class_density.hpp"
 #include "cost.hpp"
 #include "covary/error.hpp"
 #include "covary/parameters/suggest.hpp"
@@ -14,6 +15,7 @@
 #include "describe.hpp"
 #include "generalised.hpp"
 #include "latent.hpp"
+#include "ppca.hpp"
 #include "progress.hpp"
 #include "streaming.hpp"
 
@@ -30,7 +32,8 @@ struct FitArguments {
 
 void check_arguments(const FitArguments& a) {
   // A mistake shows before the data are read.
-  if (!is_generalised_model(a.sparse.model) && !is_latent_model(a.sparse.model))
+  if (!is_generalised_model(a.sparse.model) && !is_latent_model(a.sparse.model) &&
+      !is_class_density(a.sparse.model))
     static_cast<void>(approximation_of(a.sparse, 1));
   check_likelihood(a.training.likelihood);
   if (a.resume && a.checkpoint.empty())
@@ -45,8 +48,12 @@ void check_arguments(const FitArguments& a) {
 
 // The starting values that another model has to offer: those whose path and size match.
 json start_from(const std::string& file, Parameters& parameters, const Common& common) {
-  const Parameters other =
-      std::visit([](const auto& m) { return m.fit.parameters; }, load_any_model(file));
+  const Parameters other = std::visit(
+      [&](const auto& m) -> Parameters {
+        if constexpr (requires { m.fit.parameters; }) return m.fit.parameters;
+        throw Unsupported(fmt::format("{} holds a model without parameters to start from", file));
+      },
+      load_any_model(file));
   std::vector<std::string> taken, left;
   for (const Parameter& p : std::vector<Parameter>(parameters.all())) {
     const bool matches = other.contains(p.path) && other.at(p.path).value.size() == p.value.size();
@@ -247,20 +254,39 @@ Outcome run_generalised(const FitArguments& a, const TrainingData& d, const Comm
   return out;
 }
 
+template <class Saved>
+Outcome keep(const FitArguments& a, const Saved& saved, bool interrupted) {
+  Outcome out{describe_json(saved), describe_text(saved), interrupted ? 1 : 0};
+  if (!a.out.empty()) save_model(a.out, saved);
+  out.object["file"] = a.out.empty() ? json(nullptr) : json(a.out);
+  out.object["interrupted"] = interrupted;
+  out.text += a.out.empty() ? "not saved: give --out FILE to keep the model\n"
+                            : fmt::format("saved to {}\n", a.out);
+  return out;
+}
+
 // A model of outputs alone, whose inputs are unknown.
 Outcome run_latent(const FitArguments& a, const Common& common) {
   if (!a.checkpoint.empty() || !a.from.empty() || !a.training.folds.empty() || a.stream)
     throw Unsupported(
         "--checkpoint, --from, --folds and --stream are not offered for latent-variable models");
+  if (a.sparse.model == "ppca") return keep(a, fit_ppca_of(a.latent, a.training, common), false);
   const LatentRun run = fit_latent(a.latent, a.training, a.sparse, a.kernel, common);
   for (const auto& w : run.saved.fit.summary.warnings) tell(common, "warning: " + w);
-  Outcome out{describe_json(run.saved), describe_text(run.saved), run.interrupted ? 1 : 0};
-  if (!a.out.empty()) save_model(a.out, run.saved);
-  out.object["file"] = a.out.empty() ? json(nullptr) : json(a.out);
-  out.object["interrupted"] = run.interrupted;
-  out.text += a.out.empty() ? "not saved: give --out FILE to keep the model\n"
-                            : fmt::format("saved to {}\n", a.out);
-  return out;
+  return keep(a, run.saved, run.interrupted);
+}
+
+// A density of the inputs for each class.
+Outcome run_class_density(const FitArguments& a, const Common& common) {
+  if (!a.checkpoint.empty() || !a.from.empty() || !a.training.folds.empty() || a.stream)
+    throw Unsupported(
+        "--checkpoint, --from, --folds and --stream are not offered for --model class_density");
+  const ClassDensityRun run =
+      fit_class_density_of(a.latent, a.training, a.sparse, a.kernel, common);
+  for (std::size_t k = 0; k < run.saved.fit.densities.size(); ++k)
+    for (const auto& w : run.saved.fit.densities[k].summary.warnings)
+      tell(common, fmt::format("warning: class {}: {}", run.saved.fit.classes[k], w));
+  return keep(a, run.saved, run.interrupted);
 }
 
 Outcome run_fit(const FitArguments& a, const Common& common) {
@@ -268,6 +294,7 @@ Outcome run_fit(const FitArguments& a, const Common& common) {
   const TrainingArguments& t = a.training;
   static_cast<void>(Kernel(a.kernel));  // a mistake shows before the data are read
   if (is_latent_model(a.sparse.model)) return run_latent(a, common);
+  if (is_class_density(a.sparse.model)) return run_class_density(a, common);
   TrainingData d = streams(a.stream, t, a.sparse, common) ? stream_training(t, common)
                                                           : read_training(t, common);
   if (!d.likelihood && is_generalised_model(a.sparse.model)) d.likelihood = Likelihood("gaussian");
@@ -341,7 +368,8 @@ void add_fit(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
       "Example:\n  covary fit train.csv --target y --kernel 'se(ard) + linear' --out model.cov\n"
       "  covary fit train.csv --target y --stream --inducing 20 --max-iter 10\n"
       "  covary fit train.csv --target y --likelihood student_t --model laplace --max-iter 10\n"
-      "  covary fit train.csv --model gplvm --latent 1 --inducing 20 --max-iter 20");
+      "  covary fit train.csv --model gplvm --latent 1 --inducing 20 --max-iter 20\n"
+      "  covary fit train.csv --model ppca --latent 1");
   add_common(*sub, verb->common);
   verb->app = sub;
   verb->run = [a](const Common& common) { return run_fit(*a, common); };

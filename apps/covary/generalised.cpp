@@ -26,9 +26,11 @@ LatentOptions latent_options(const TrainingArguments& t, const TrainingData& d,
   o.scale_inputs = shared.scale_inputs;
   o.scale_outputs = shared.scale_outputs;
   o.pca = t.pca;
+  o.gplvm = t.gplvm;
   o.seed = shared.seed;
   o.training = shared.training;
   o.training.stop = hooks.stop;
+  o.tell = hooks.tell;
   return o;
 }
 
@@ -94,7 +96,6 @@ GeneralisedFit fit_generalised(const TrainingArguments& t, const SparseArguments
   LatentOptions shared = latent_options(t, d, kernel, hooks);
   if (method.method == Inference::svgp) {
     SvgpOptions options = svgp_options(std::move(shared), t, a, d);
-    options.tell = hooks.tell;
     options.after_iteration = hooks.after_svgp;
     Svgp model = d.file ? Svgp(d.file, std::move(options))
                         : Svgp(d.X, Vector(d.Y.col(0)), std::move(options));
@@ -107,7 +108,6 @@ GeneralisedFit fit_generalised(const TrainingArguments& t, const SparseArguments
   options.power = method.power;
   options.starts = t.restarts;
   options.after_iteration = hooks.after_iteration;
-  options.tell = hooks.tell;
   if (method.method == Inference::sparse_ep) {
     if (const Index M = inducing_of(a)) options.inducing = M;
     options.selection = parse_selection(a.selection);
@@ -133,7 +133,11 @@ json generalised_scores(const GeneralisedFit& fit, ConstRows X, ConstVector y, C
             {"smse", finite(smse(y, p.mean))},
             {"nlpd", finite(sum / count)}};
   }
-  const RowMatrix probabilities = p.probabilities;
+  return class_scores(RowMatrix(p.probabilities), y, fit.classes, threshold);
+}
+
+json class_scores(const RowMatrix& probabilities, ConstVector y,
+                  const std::vector<std::string>& classes, double threshold) {
   const ClassificationScores s = classification_scores(y, probabilities);
   json confusion = json::array();
   const Matrix counts = confusion_matrix(y, probabilities, threshold);
@@ -143,7 +147,7 @@ json generalised_scores(const GeneralisedFit& fit, ConstRows X, ConstVector y, C
           {"auc", s.auc ? finite(*s.auc) : json(nullptr)},
           {"brier", finite(s.brier)},
           {"ece", finite(s.ece)},
-          {"classes", fit.classes},
+          {"classes", classes},
           {"confusion", confusion}};
 }
 

@@ -41,6 +41,9 @@ GeneralisedFit fit_generalised(const TrainingArguments& t, const SparseArguments
 // accuracy nlpd auc brier ece for classes, else rmse mae smse nlpd; y as the likelihood takes it.
 json generalised_scores(const GeneralisedFit& fit, ConstRows X, ConstVector y, ConstVector aux,
                         double threshold);
+// accuracy nlpd auc brier ece and the confusion matrix of any classifier's probabilities.
+json class_scores(const RowMatrix& probabilities, ConstVector y,
+                  const std::vector<std::string>& classes, double threshold);
 
 // Held-out scores over folds: the means of those above, and nlpd with its standard error.
 struct FoldScores {

@@ -12,7 +12,6 @@
 #include "progress.hpp"
 
 namespace covary::cli {
-namespace {
 
 std::vector<std::string> names_of(const Table& table, const std::vector<Index>& columns) {
   std::vector<std::string> out;
@@ -21,7 +20,6 @@ std::vector<std::string> names_of(const Table& table, const std::vector<Index>& 
   return out;
 }
 
-// The columns of the outputs: as asked, or all with numbers that play no other part.
 std::vector<Index> output_columns(const Table& table, const std::vector<std::string>& asked,
                                   const std::vector<Index>& others) {
   if (!asked.empty()) return select_columns(table, split_lists(asked));
@@ -39,6 +37,8 @@ std::vector<std::string> cells_of(const Table& table, Index column) {
   for (const double v : table.values.col(column)) out.push_back(fmt::format("{}", v));
   return out;
 }
+
+namespace {
 
 // First rows of the runs of equal cells.
 std::vector<Index> runs_of(const std::vector<std::string>& cells) {
@@ -70,7 +70,7 @@ std::vector<LatentView> views_of(const LatentArguments& a, const Table& table,
 
 void add_latent_options(CLI::App& sub, LatentArguments& a) {
   sub.add_option("--latent", a.latent,
-                 "Of --model gplvm: dimensions of the latent space (0: ten at most)")
+                 "Of --model gplvm, mrd and ppca: dimensions of the latent space (0: ten at most)")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   sub.add_option("--dynamics", a.dynamics, "Column of times that the latent inputs follow");
@@ -85,7 +85,33 @@ void add_latent_options(CLI::App& sub, LatentArguments& a) {
       ->capture_default_str();
 }
 
-bool is_latent_model(const std::string& model) { return model == "gplvm" || model == "mrd"; }
+bool is_latent_model(const std::string& model) {
+  return model == "gplvm" || model == "mrd" || model == "ppca";
+}
+
+GplvmOptions gplvm_options(const LatentArguments& a, const TrainingArguments& t,
+                           const SparseArguments& s, const std::string& kernel,
+                           const Common& common) {
+  GplvmOptions o;
+  o.kernel = Kernel(kernel);
+  o.inducing = inducing_of(s) ? inducing_of(s) : 50;
+  o.scale_outputs = latent_scale(t);
+  o.jitter = t.jitter;
+  o.snr = a.snr;
+  o.starts = t.restarts;
+  o.seed = t.seed;
+  o.training.max_iterations = t.max_iter;
+  if (t.max_seconds > 0.0) o.training.max_seconds = t.max_seconds;
+  o.training.stop = Interruption::requested;
+  o.tell = [&common](const std::string& text) { tell(common, text); };
+  return o;
+}
+
+ScaleMode latent_scale(const TrainingArguments& t) {
+  return t.no_scale || t.scale == "none" ? ScaleMode::none
+         : t.scale == "auto"             ? ScaleMode::global
+                                         : parse_scale_mode(t.scale);
+}
 
 LatentRun fit_latent(const LatentArguments& a, const TrainingArguments& t, const SparseArguments& s,
                      const std::string& kernel, const Common& common) {
@@ -97,7 +123,7 @@ LatentRun fit_latent(const LatentArguments& a, const TrainingArguments& t, const
     others.push_back(c);
     return c;
   };
-  GplvmOptions o;
+  GplvmOptions o = gplvm_options(a, t, s, kernel, common);
   std::vector<std::string> labels, time_names;
   if (!a.label.empty()) labels = cells_of(table, column(a.label));
   if (!a.dynamics.empty()) {
@@ -112,21 +138,9 @@ LatentRun fit_latent(const LatentArguments& a, const TrainingArguments& t, const
   const auto outputs = output_columns(table, t.target, others);
   const RowMatrix Y = numeric_columns(table, outputs);
   o.latent = a.latent ? a.latent : std::min<Index>(10, Y.cols());
-  o.kernel = Kernel(kernel);
-  o.inducing = inducing_of(s) ? inducing_of(s) : 50;
   o.views = views_of(a, table, outputs);
   if (s.model == "mrd" && o.views.size() < 2)
     throw InputError("--model mrd needs two views or more: --view a=COL,… --view b=COL,…");
-  o.scale_outputs = t.no_scale          ? ScaleMode::none
-                    : t.scale == "auto" ? ScaleMode::global
-                                        : parse_scale_mode(t.scale);
-  o.jitter = t.jitter;
-  o.snr = a.snr;
-  o.starts = t.restarts;
-  o.seed = t.seed;
-  o.training.max_iterations = t.max_iter;
-  if (t.max_seconds > 0.0) o.training.max_seconds = t.max_seconds;
-  o.training.stop = Interruption::requested;
   const Interruption interruption;
   const auto kind = t.verbose                    ? Progress::Kind::lines
                     : !common.quiet && isatty(2) ? Progress::Kind::bar
@@ -134,7 +148,6 @@ LatentRun fit_latent(const LatentArguments& a, const TrainingArguments& t, const
   Progress progress(kind, std::max<Index>(1, o.starts), o.training.gradient_tolerance, t.max_iter,
                     0.0);
   o.after_iteration = [&](const TrainingState& state) { progress.show(state); };
-  o.tell = [&](const std::string& text) { tell(common, text); };
   Gplvm model(Y, o);
   apply_settings(t, model.parameters());
   LatentRun out{{model.fit()}, Interruption::requested()};
@@ -151,6 +164,31 @@ std::optional<RowMatrix> latent_points(const Table& table, Index latent) {
   for (const auto& name : names)
     if (std::find(table.names.begin(), table.names.end(), name) == table.names.end()) return {};
   return numeric_columns(table, select_columns(table, names));
+}
+
+Outcome give_latent(const DataArguments& a, const LatentMoments& x, const Prediction& p,
+                    const std::vector<std::string>& output_names, const Common& common) {
+  const Index Q = x.mean.cols();
+  RowMatrix values(x.mean.rows(), 2 * Q + 2 * p.mean.cols());
+  values << x.mean, x.variance, p.mean, p.variance_y;
+  std::vector<std::string> names;
+  for (const char* what : {"x", "variance_x"})
+    for (Index q = 0; q < Q; ++q) names.push_back(fmt::format("{}{}", what, q));
+  for (const char* what : {"mean_", "variance_"})
+    for (const auto& name : output_names) names.push_back(what + name);
+  return give_table(a, names, values, "rows", common);
+}
+
+double reconstruction_error(ConstRows Y, ConstRows mean) {
+  double squares = 0.0, count = 0.0;
+  for (Index i = 0; i < Y.rows(); ++i)
+    for (Index k = 0; k < Y.cols(); ++k)
+      if (!std::isnan(Y(i, k))) {
+        squares += std::pow(Y(i, k) - mean(i, k), 2);
+        count += 1.0;
+      }
+  if (count == 0.0) throw InputError("the table has no observed output to score");
+  return std::sqrt(squares / count);
 }
 
 Outcome predict_latent(const SavedLatent& m, const DataArguments& a, const Common& common) {
@@ -177,16 +215,7 @@ Outcome predict_latent(const SavedLatent& m, const DataArguments& a, const Commo
     mean = found.mean;
     variance = found.variance;
   }
-  const Prediction p = fit.decode(mean, variance);
-  const Index Q = fit.latent(), P = fit.outputs();
-  RowMatrix values(mean.rows(), 2 * Q + 2 * P);
-  values << mean, variance, p.mean, p.variance_y;
-  std::vector<std::string> names;
-  for (const char* what : {"x", "variance_x"})
-    for (Index q = 0; q < Q; ++q) names.push_back(fmt::format("{}{}", what, q));
-  for (const char* what : {"mean_", "variance_"})
-    for (const auto& name : fit.output_names) names.push_back(what + name);
-  return give_table(a, names, values, "rows", common);
+  return give_latent(a, {mean, variance}, fit.decode(mean, variance), fit.output_names, common);
 }
 
 Outcome evaluate_latent(const SavedLatent& m, const DataArguments& a) {
@@ -195,22 +224,17 @@ Outcome evaluate_latent(const SavedLatent& m, const DataArguments& a) {
   const RowMatrix Y = numeric_columns(table, select_columns(table, fit.output_names));
   const auto found = fit.infer(Y);
   const Prediction p = fit.decode(found.mean, found.variance);
-  double squares = 0.0, count = 0.0;
-  for (Index i = 0; i < Y.rows(); ++i)
-    for (Index k = 0; k < Y.cols(); ++k)
-      if (!std::isnan(Y(i, k))) {
-        squares += std::pow(Y(i, k) - p.mean(i, k), 2);
-        count += 1.0;
-      }
-  if (count == 0.0) throw InputError("the table has no observed output to score");
-  const double reconstruction = std::sqrt(squares / count), bound = found.bound.mean();
+  const double reconstruction = reconstruction_error(Y, p.mean), bound = found.bound.mean(),
+               density = fit.log_density(Y).mean();
   Outcome out;
-  out.object = {
-      {"n", Y.rows()}, {"reconstruction_rmse", finite(reconstruction)}, {"bound", finite(bound)}};
+  out.object = {{"n", Y.rows()},
+                {"reconstruction_rmse", finite(reconstruction)},
+                {"bound", finite(bound)},
+                {"log_density", finite(density)}};
   out.text = fmt::format(
       "reconstruction_rmse {:.6g} (of the outputs it was given)\nbound {:.6g} (of log p(y) a "
-      "row)\n",
-      reconstruction, bound);
+      "row)\nlog_density {:.6g} (an estimate of log p(y) a row)\n",
+      reconstruction, bound, density);
   return out;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "covary/models/gplvm.hpp"
 #include "covary/storage/model_file.hpp"
 #include "data_arguments.hpp"
 #include "sparse_arguments.hpp"
@@ -22,6 +23,28 @@ struct LatentRun {
 };
 LatentRun fit_latent(const LatentArguments& a, const TrainingArguments& t, const SparseArguments& s,
                      const std::string& kernel, const Common& common);
+
+// What the options say of every GP-LVM, but for its dimensions; `common` must outlive it.
+GplvmOptions gplvm_options(const LatentArguments& a, const TrainingArguments& t,
+                           const SparseArguments& s, const std::string& kernel,
+                           const Common& common);
+// One scale for all outputs unless told otherwise.
+ScaleMode latent_scale(const TrainingArguments& t);
+
+// The cells of a column as text, and the names of columns.
+std::vector<std::string> cells_of(const Table& table, Index column);
+std::vector<std::string> names_of(const Table& table, const std::vector<Index>& columns);
+// The columns of the outputs: as asked, or all with numbers that play no other part.
+std::vector<Index> output_columns(const Table& table, const std::vector<std::string>& asked,
+                                  const std::vector<Index>& others);
+// x<q>, variance_x<q>, mean_<output> and variance_<output> of rows.
+struct LatentMoments {
+  const RowMatrix &mean, &variance;
+};
+Outcome give_latent(const DataArguments& a, const LatentMoments& x, const Prediction& p,
+                    const std::vector<std::string>& output_names, const Common& common);
+// The root mean square over the observed cells of Y.
+double reconstruction_error(ConstRows Y, ConstRows mean);
 
 // Latent inputs and outputs of the rows of a table, whose cells may be missing; of a dynamical
 // model also at times without outputs, and of any at points x0, x1, … of the latent space.

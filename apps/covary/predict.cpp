@@ -8,6 +8,7 @@
 #include "csv_sink.hpp"
 #include "data_arguments.hpp"
 #include "latent.hpp"
+#include "ppca.hpp"
 #include "series.hpp"
 
 namespace covary::cli {
@@ -114,6 +115,21 @@ Columns predict_block(const PredictArguments& a, const SavedGeneralised& m, Cons
   return out;
 }
 
+// class, p_<class>, then log p(x, class).
+Columns predict_block(const PredictArguments& a, const SavedClassDensity& m, ConstRows X,
+                      const Vector&) {
+  if (a.components || a.gradients)
+    throw Unsupported("--components and --gradients are for Gaussian regression");
+  const Matrix joint = m.fit.log_joint(X), p = m.fit.predict_from(joint);
+  Columns out;
+  for (const double label : decided_classes(RowMatrix(p), a.data.threshold))
+    out.classes.push_back(m.fit.classes[static_cast<std::size_t>(label)]);
+  for (const auto& [what, values] : {std::pair{"p_", &p}, {"log_joint_", &joint}})
+    for (Index k = 0; k < p.cols(); ++k)
+      out.add(what + m.fit.classes[static_cast<std::size_t>(k)], values->col(k));
+  return out;
+}
+
 std::vector<std::string> component_names(const SavedModel& m) {
   std::vector<std::string> out;
   const auto& p = m.fit.posterior;
@@ -196,11 +212,18 @@ Outcome run_with(const Saved& m, const PredictArguments& a, const Common& common
   return out;
 }
 
-Outcome run_with(const SavedLatent& m, const PredictArguments& a, const Common& common) {
+void check_latent(const PredictArguments& a) {
   if (a.components || a.gradients)
     throw Unsupported("--components and --gradients are for Gaussian regression");
   check_input_variance(a, false);
+}
+Outcome run_with(const SavedLatent& m, const PredictArguments& a, const Common& common) {
+  check_latent(a);
   return predict_latent(m, a.data, common);
+}
+Outcome run_with(const SavedPpca& m, const PredictArguments& a, const Common& common) {
+  check_latent(a);
+  return predict_ppca(m, a.data, common);
 }
 
 Outcome run_predict(const PredictArguments& a, const Common& common) {

@@ -52,6 +52,29 @@ Outcome report_targets(const SavedGeneralised& m, const ReportArguments& a, cons
   return written(a, target_report(m.fit, data, options), data.X.rows());
 }
 
+// What the pages of all classifiers have alike: scores on the rows of a table, and for one or two
+// inputs a surface.
+template <class Saved, class Probabilities>
+Outcome report_classes(const Saved& m, const ReportArguments& a, const Table& table,
+                       ClassificationReport r, const Probabilities& probabilities) {
+  const RowMatrix X = m.inputs.apply(table);
+  const Vector labels =
+      Labels{m.fit.classes}.encode(table, select_columns(table, {m.fit.output_name}).front());
+  r.title = a.title.empty() ? "Report on " + file_name(a.model) : a.title;
+  r.classes = m.fit.classes;
+  r.input_names = m.fit.input_names;
+  r.predictions.push_back({file_name(a.data), labels, RowMatrix(probabilities(X)), X});
+  if (X.cols() <= 2) {
+    r.grid = ClassGrid::over(X);
+    r.grid->probabilities = probabilities(r.grid->inputs());
+    r.X = X;
+    r.labels = labels;
+  } else {
+    r.Z = RowMatrix();
+  }
+  return written(a, classification_report(r), X.rows());
+}
+
 // The file keeps no targets, so a table of them is what there is to show.
 Outcome report(const SavedGeneralised& m, const ReportArguments& a) {
   const GeneralisedFit& fit = m.fit;
@@ -61,30 +84,32 @@ Outcome report(const SavedGeneralised& m, const ReportArguments& a) {
                     fit.likelihood.print()));
   const Table table = read_table(a.data, {parse_header(a.header)});
   if (fit.likelihood.classes() == 0) return report_targets(m, a, table);
-  const RowMatrix X = m.inputs.apply(table);
-  const Vector labels =
-      Labels{fit.classes}.encode(table, select_columns(table, {fit.output_name}).front());
   ClassificationReport r;
-  r.title = a.title.empty() ? "Report on " + file_name(a.model) : a.title;
-  r.lead =
-      fmt::format("{} of {} by {}, kernel {}, {} rows{}", fit.likelihood.print(), fit.output_name,
-                  fit.model, fit.posterior.kernel().print(), fit.rows, components_in_words(fit));
-  r.classes = fit.classes;
-  r.input_names = fit.input_names;
+  r.lead = fmt::format("{} of {} by {}, kernel {}, {} rows{}", fit.likelihood.print(),
+                       fit.output_name, fit.model, fit.posterior.kernel().print(), fit.rows,
+                       seen_in_words(fit.input_map));
   r.summary = {{fit.summary.objective, fmt::format("{:.4f}", fit.value)},
                {"converged", fit.summary.converged ? "yes" : "no"},
                {"reason", fit.summary.reason},
                {"seconds", fmt::format("{:.3g}", fit.summary.seconds)}};
   r.warnings = fit.summary.warnings;
-  r.predictions.push_back({file_name(a.data), labels, RowMatrix(fit.predict(X).probabilities), X});
-  if (X.cols() <= 2) {
-    r.grid = ClassGrid::over(X);
-    r.grid->probabilities = fit.predict(r.grid->inputs()).probabilities;
-    r.X = X;
-    r.labels = labels;
-    r.Z = inducing_inputs(fit);
-  }
-  return written(a, classification_report(r), X.rows());
+  r.Z = inducing_inputs(fit);
+  return report_classes(m, a, table, std::move(r),
+                        [&](ConstRows X) { return fit.predict(X).probabilities; });
+}
+
+Outcome report(const SavedClassDensity& m, const ReportArguments& a) {
+  if (a.data.empty())
+    throw InputError("a report of classes needs rows with targets; name a table with --data");
+  ClassificationReport r;
+  r.lead =
+      fmt::format("densities of the {} classes of {}, {} rows, at most {} latent dimensions",
+                  m.fit.size(), m.fit.output_name, m.fit.rows(), m.fit.densities.front().latent());
+  for (std::size_t k = 0; k < m.fit.densities.size(); ++k)
+    for (const auto& warning : m.fit.densities[k].summary.warnings)
+      r.warnings.push_back(fmt::format("class {}: {}", m.fit.classes[k], warning));
+  return report_classes(m, a, read_table(a.data, {parse_header(a.header)}), std::move(r),
+                        [&](ConstRows X) { return m.fit.predict(X); });
 }
 
 Outcome report(const SavedModel& m, const ReportArguments& a) {
@@ -100,7 +125,8 @@ Outcome report(const SavedModel& m, const ReportArguments& a) {
                  options.held_out ? json(options.held_out->X.rows()) : json(nullptr));
 }
 
-Outcome report(const SavedLatent& m, const ReportArguments& a) {
+template <class Saved>
+Outcome report(const Saved& m, const ReportArguments& a) {  // of a latent-variable model
   LatentReportOptions options;
   options.title = a.title.empty() ? "Report on " + file_name(a.model) : a.title;
   if (a.data.empty()) return written(a, latent_report(m.fit, options), nullptr);

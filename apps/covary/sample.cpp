@@ -66,6 +66,19 @@ Outcome draw(const Saved& m, const DataArguments& a, Index draws, std::uint64_t 
   return out;
 }
 
+Outcome draw(const SavedPpca&, const DataArguments& a, Index, std::uint64_t, const Common&) {
+  throw Unsupported(fmt::format(
+      "{} holds principal components, which have no function to draw; `covary predict` places rows "
+      "and decodes them",
+      a.model));
+}
+
+Outcome draw(const SavedClassDensity&, const DataArguments& a, Index, std::uint64_t,
+             const Common&) {
+  throw Unsupported(
+      fmt::format("{} holds densities of classes, which have no function to draw", a.model));
+}
+
 Outcome run_sample(const DataArguments& a, Index draws, std::uint64_t seed, const Common& common) {
   if (draws < 1) throw InputError(fmt::format("-n must be at least 1, got {}", draws));
   check_folder(a.out);

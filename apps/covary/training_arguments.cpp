@@ -45,6 +45,10 @@ void add_training_options(CLI::App& sub, TrainingArguments& a) {
                  "The model sees so many principal components of the scaled inputs; for --model "
                  "laplace, ep, vgp and svgp")
       ->check(CLI::PositiveNumber);
+  sub.add_option("--gplvm", a.gplvm,
+                 "The model sees the latent space, of so many dimensions at most, that a Bayesian "
+                 "GP-LVM finds for the inputs of all rows; for the same models")
+      ->check(CLI::PositiveNumber);
   sub.add_option("--jitter", a.jitter, "Added to the covariance's diagonal, absolute")
       ->capture_default_str();
   sub.add_option("--max-iter", a.max_iter, "Iterations of each start; 0 only evaluates")
@@ -66,9 +70,10 @@ void check_regression_arguments(const TrainingArguments& a) {
   if (!a.weights.empty())
     throw Unsupported(
         "--weights is for --model laplace, ep, vgp and svgp; known noise variances go by --noise");
-  if (a.pca > 0)
-    throw Unsupported(
-        "--pca is for --model laplace, ep, vgp and svgp; of Gaussian noise say --model svgp");
+  if (a.pca > 0 || a.gplvm > 0)
+    throw Unsupported(fmt::format(
+        "{} is for --model laplace, ep, vgp and svgp; of Gaussian noise say --model svgp",
+        a.pca > 0 ? "--pca" : "--gplvm"));
 }
 
 TrainingData TrainingData::rows(const std::vector<Index>& numbers) const {

@@ -16,7 +16,7 @@ struct TrainingArguments {
   std::vector<std::string> target, inputs, set, fix, prior, bounds, tie;
   bool no_scale = false, verbose = false;
   double jitter = 0.0, max_seconds = 0.0;
-  Index max_iter = 1000, restarts = 0, pca = 0, lags = 0;
+  Index max_iter = 1000, restarts = 0, pca = 0, gplvm = 0, lags = 0;
   std::uint64_t seed = 0;
 };
 void add_training_options(CLI::App& sub, TrainingArguments& a);

@@ -159,6 +159,12 @@ TrainingData read_training(const TrainingArguments& a, const Common& common) {
     d.output_names.push_back(table.names[static_cast<std::size_t>(j)]);
 
   const auto keep = kept_rows(d.X, d.Y, a.missing, 0);
+  if (a.gplvm > 0 && a.missing == "model") {
+    if (static_cast<Index>(keep.size()) < d.X.rows())
+      tell(common, fmt::format("{} of {} rows have no target: they take part in the GP-LVM alone",
+                               d.X.rows() - static_cast<Index>(keep.size()), d.X.rows()));
+    return d;
+  }
   tell_left_out(static_cast<Index>(keep.size()), d.X.rows(), a.missing, common);
   if (static_cast<Index>(keep.size()) == d.X.rows()) return d;
   return d.rows(keep);

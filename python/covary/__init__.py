@@ -22,6 +22,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 from ._core import (
+    ClassDensityFit,
     CovaryError,
     ExpressionError,
     FileError,
@@ -36,13 +37,17 @@ from ._core import (
     Mean,
     NumericalError,
     Parameters,
+    PpcaFit,
     Regression,
     SparseRegression,
     Summary,
     Svgp,
     Unsupported,
     __version__,
+    fit_class_density,
+    fit_dual_ppca,
     fit_file,
+    fit_ppca,
     lag_names,
     lag_windows,
     load,
@@ -53,20 +58,23 @@ from ._core import (
 if TYPE_CHECKING:
     from . import plot as plot
     from .classifiers import GPClassifier as GPClassifier
+    from .classifiers import GPLVMClassifier as GPLVMClassifier
     from .classifiers import SparseGPClassifier as SparseGPClassifier
     from .estimators import GPRegressor as GPRegressor
     from .estimators import SparseGPRegressor as SparseGPRegressor
     from .latent import MRD as MRD
+    from .latent import PPCA as PPCA
     from .latent import BayesianGPLVM as BayesianGPLVM
     from .latent import DynamicalGPLVM as DynamicalGPLVM
     from .series import AutoregressiveGP as AutoregressiveGP
 
 __all__ = [
-    "AutoregressiveGP", "BayesianGPLVM", "CovaryError", "DynamicalGPLVM", "ExpressionError", "FileError", "Fit",
-    "GPClassifier", "GPRegressor", "Generalised", "GeneralisedFit", "Gplvm", "GplvmFit", "InputError", "Interrupted",
-    "Kernel", "MRD", "Mean", "NumericalError", "Parameters", "Regression", "SparseGPClassifier", "SparseGPRegressor",
-    "SparseRegression", "Summary", "Svgp", "Unsupported", "__version__", "fit_file", "lag_names", "lag_windows",
-    "load", "plot", "set_threads", "threads",
+    "AutoregressiveGP", "BayesianGPLVM", "ClassDensityFit", "CovaryError", "DynamicalGPLVM", "ExpressionError",
+    "FileError", "Fit", "GPClassifier", "GPLVMClassifier", "GPRegressor", "Generalised", "GeneralisedFit", "Gplvm",
+    "GplvmFit", "InputError", "Interrupted", "Kernel", "MRD", "Mean", "NumericalError", "PPCA", "Parameters", "PpcaFit",
+    "Regression", "SparseGPClassifier", "SparseGPRegressor", "SparseRegression", "Summary", "Svgp", "Unsupported",
+    "__version__", "fit_class_density", "fit_dual_ppca", "fit_file", "fit_ppca", "lag_names", "lag_windows", "load",
+    "plot", "set_threads", "threads",
 ]
 
 
@@ -74,9 +82,9 @@ def __getattr__(name):
     # scikit-learn and matplotlib are wanted only by those who ask for what needs them.
     if name in ("GPRegressor", "SparseGPRegressor"):
         return getattr(importlib.import_module(".estimators", __name__), name)
-    if name in ("GPClassifier", "SparseGPClassifier"):
+    if name in ("GPClassifier", "GPLVMClassifier", "SparseGPClassifier"):
         return getattr(importlib.import_module(".classifiers", __name__), name)
-    if name in ("BayesianGPLVM", "DynamicalGPLVM", "MRD"):
+    if name in ("BayesianGPLVM", "DynamicalGPLVM", "MRD", "PPCA"):
         return getattr(importlib.import_module(".latent", __name__), name)
     if name == "AutoregressiveGP":
         return importlib.import_module(".series", __name__).AutoregressiveGP

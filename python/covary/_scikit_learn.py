@@ -46,6 +46,9 @@ _ENTRIES = {
         How inputs are scaled before the model sees them.''',
     "pca": '''pca : int, default 0
         The model sees so many principal components of the scaled inputs; 0 is the inputs themselves.''',
+    "gplvm": '''gplvm : int, default 0
+        The model sees the latent space, of so many dimensions at most, that a Bayesian GP-LVM finds for
+        the scaled inputs; 0 is the inputs themselves. At most one of ``pca`` and ``gplvm``.''',
     "multi_class": '''multi_class : {"joint", "one_vs_rest"}, default "joint"
         More than two classes: one model of all, or one of each against the others with a kernel of
         its own, whose probabilities are then made to sum to one.''',

@@ -4,7 +4,7 @@ from typing import Any, TypeVar, Union
 
 import numpy as np
 
-from ._core import Generalised, GeneralisedFit, Kernel, Mean, Svgp
+from ._core import ClassDensityFit, Generalised, GeneralisedFit, Kernel, Mean, Svgp, fit_class_density
 from ._scikit_learn import (
     BaseEstimator,
     ClassifierMixin,
@@ -17,7 +17,7 @@ from ._scikit_learn import (
     validate_data,
 )
 
-__all__ = ["GPClassifier", "SparseGPClassifier"]
+__all__ = ["GPClassifier", "GPLVMClassifier", "SparseGPClassifier"]
 
 _Self = TypeVar("_Self", bound="_Classifier")
 
@@ -107,6 +107,7 @@ class GPClassifier(_Classifier):
     <multi_class>
     <scale>
     <pca>
+    <gplvm>
     restarts : int, default 1
         Starts of the optimiser in all; 0 is three up to 300 rows, else one.
     max_iter : int, default 100
@@ -135,8 +136,8 @@ class GPClassifier(_Classifier):
 
     def __init__(self, kernel: Union[str, Kernel] = "se(ard)", likelihood: str = "auto", method: str = "laplace",
                  power: float = 1.0, mean: Union[str, Mean] = "zero", multi_class: str = "joint",
-                 scale: str = "columns", pca: int = 0, restarts: int = 1, max_iter: int = 100,
-                 random_state: Any = None, verbose: bool = False):
+                 scale: str = "columns", pca: int = 0, gplvm: int = 0, restarts: int = 1,
+                 max_iter: int = 100, random_state: Any = None, verbose: bool = False):
         self.kernel = kernel
         self.likelihood = likelihood
         self.method = method
@@ -145,6 +146,7 @@ class GPClassifier(_Classifier):
         self.multi_class = multi_class
         self.scale = scale
         self.pca = pca
+        self.gplvm = gplvm
         self.restarts = restarts
         self.max_iter = max_iter
         self.random_state = random_state
@@ -155,7 +157,8 @@ class GPClassifier(_Classifier):
             raise ValueError(f"method='ep' does not take {likelihood}: use method='laplace' or 'vgp', or "
                              "multi_class='one_vs_rest'")
         model = Generalised(X, codes, kernel=self.kernel, likelihood=likelihood, method=self.method,
-                            power=self.power, mean=self.mean, scale=self.scale, pca=self.pca, **more)
+                            power=self.power, mean=self.mean, scale=self.scale, pca=self.pca,
+                            gplvm=self.gplvm, seed=seed, **more)
         return model.fit(seed=seed, restarts=self.restarts, max_iter=self.max_iter, progress=bool(self.verbose))
 
     def _keep_values(self):
@@ -186,6 +189,7 @@ class SparseGPClassifier(_Classifier):
     <multi_class>
     <scale>
     <pca>
+    <gplvm>
     max_iter : int, default 100
         Iterations when all rows are used; 0 keeps the data-scaled start.
     <random_state>
@@ -213,7 +217,7 @@ class SparseGPClassifier(_Classifier):
     def __init__(self, kernel: Union[str, Kernel] = "se(ard)", likelihood: str = "auto",
                  mean: Union[str, Mean] = "zero", inducing: Any = 100, selection: str = "greedy_variance",
                  covariance: str = "full", batch: int = 0, epochs: int = 0, multi_class: str = "joint",
-                 scale: str = "columns", pca: int = 0, max_iter: int = 100, random_state: Any = None,
+                 scale: str = "columns", pca: int = 0, gplvm: int = 0, max_iter: int = 100, random_state: Any = None,
                  verbose: bool = False):
         self.kernel = kernel
         self.likelihood = likelihood
@@ -226,6 +230,7 @@ class SparseGPClassifier(_Classifier):
         self.multi_class = multi_class
         self.scale = scale
         self.pca = pca
+        self.gplvm = gplvm
         self.max_iter = max_iter
         self.random_state = random_state
         self.verbose = verbose
@@ -237,11 +242,99 @@ class SparseGPClassifier(_Classifier):
         batch = self.batch if self.batch < len(X) else 0
         model = Svgp(X, codes, kernel=self.kernel, mean=self.mean, inducing=inducing, selection=self.selection,
                      covariance=self.covariance, batch=batch, epochs=self.epochs, scale=self.scale, pca=self.pca,
-                     **more)
+                     gplvm=self.gplvm, **more)
         return model.fit(max_iter=self.max_iter, progress=bool(self.verbose))
 
     def _keep_values(self):
         self.elbo_value_ = self.fit_.value
+
+
+class GPLVMClassifier(ClassifierMixin, BaseEstimator):
+    """Classification by Bayes' rule over the density of each class, a Bayesian GP-LVM of its rows.
+
+    Parameters
+    ----------
+    latent : int, default 10
+        Dimensions of the latent space of a class at most, and at most one for each column.
+    kernel : str or Kernel, default "se(ard)"
+    inducing : int, default 50
+        Of each class, at most one for each of its rows.
+    prior : {"shares", "uniform"}, default "shares"
+        Classes as frequent as their rows, or equally so.
+    scale : {"global", "columns", "none"}, default "global"
+    restarts : int, default 1
+        Starts of each class in all.
+    max_iter : int, default 200
+        Iterations of each start.
+    random_state : int, RandomState instance or None, default None
+    verbose : bool, default False
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    fit_ : covary.ClassDensityFit
+    n_iter_ : int
+        The most that a class took.
+
+    Examples
+    --------
+    >>> import numpy as np, covary as cv
+    >>> t = np.linspace(-1, 1, 30)
+    >>> X = np.vstack([np.column_stack([t, t, np.sin(3 * t)]), np.column_stack([t, -t, np.cos(3 * t)])])
+    >>> X += 0.03 * np.random.default_rng(0).standard_normal(X.shape)
+    >>> y = np.repeat(["up", "down"], 30)
+    >>> model = cv.GPLVMClassifier(latent=2, inducing=8, max_iter=50, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    fit_: ClassDensityFit
+
+    def __init__(self, latent: int = 10, kernel: Union[str, Kernel] = "se(ard)", inducing: int = 50,
+                 prior: str = "shares", scale: str = "global", restarts: int = 1, max_iter: int = 200,
+                 random_state: Any = None, verbose: bool = False):
+        self.latent = latent
+        self.kernel = kernel
+        self.inducing = inducing
+        self.prior = prior
+        self.scale = scale
+        self.restarts = restarts
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any) -> "GPLVMClassifier":
+        """Trains a latent-variable model of the rows of each class, of which there must be two at least."""
+        target_names = output_names(y)
+        X, y = validate_data(self, X, y, dtype=np.float64, order="C")
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(f"y holds one class only, '{self.classes_[0]}'; a classifier needs rows of two at least")
+        names = getattr(self, "feature_names_in_", None)
+        self.fit_ = fit_class_density(
+            X, codes.astype(np.float64), latent=self.latent, kernel=self.kernel, inducing=self.inducing,
+            prior=self.prior, scale=self.scale, restarts=self.restarts, max_iter=self.max_iter,
+            seed=seed_of(self.random_state), classes=[_name(label) for label in self.classes_],
+            input_names=None if names is None else list(names), output_name=target_names[0] if target_names else None,
+            progress=bool(self.verbose))
+        self.n_iter_ = max(density.summary.iterations for density in self.fit_.densities)
+        return self
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The probability of each class, (n, n_classes) in the order of ``classes_``."""
+        check_is_fitted(self, "fit_")
+        return self.fit_.predict_proba(validate_data(self, X, reset=False, dtype=np.float64, order="C"))
+
+    def predict_joint_log_proba(self, X: Any) -> np.ndarray:
+        """log p(x, class), (n, n_classes)."""
+        check_is_fitted(self, "fit_")
+        return self.fit_.log_joint(validate_data(self, X, reset=False, dtype=np.float64, order="C"))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most probable class, the first of equals."""
+        joint = self.predict_joint_log_proba(X)
+        return self.classes_[np.argmax(joint, axis=1)]
 
 
 def _name(label: Any) -> str:

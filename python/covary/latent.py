@@ -4,10 +4,10 @@ from typing import Any, Dict, List, Optional, Union
 
 import numpy as np
 
-from ._core import Gplvm, GplvmFit, Kernel
+from ._core import Gplvm, GplvmFit, Kernel, fit_ppca
 from ._scikit_learn import BaseEstimator, TransformerMixin, check_is_fitted, seed_of, validate_data
 
-__all__ = ["BayesianGPLVM", "DynamicalGPLVM", "MRD"]
+__all__ = ["BayesianGPLVM", "DynamicalGPLVM", "MRD", "PPCA"]
 
 
 class _Latent(TransformerMixin, BaseEstimator):
@@ -42,6 +42,16 @@ class _Latent(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "fit_")
         mean, variance = self.fit_.decode(np.asarray(X, dtype=np.float64))
         return (mean, np.sqrt(variance)) if return_std else mean
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """An estimate of the log density of each row, over the cells that are not missing."""
+        check_is_fitted(self, "fit_")
+        X = validate_data(self, X, reset=False, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
+        return self.fit_.log_density(X)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """The mean of ``score_samples``."""
+        return float(self.score_samples(X).mean())
 
     def _more(self, X) -> Dict[str, Any]:
         return {}
@@ -170,3 +180,67 @@ class MRD(_Latent):
 
     def _more(self, X):
         return {} if self.views is None else {"views": {name: list(columns) for name, columns in self.views.items()}}
+
+
+class PPCA(TransformerMixin, BaseEstimator):
+    """Probabilistic principal components: a Gaussian of few directions and even noise, in closed form.
+
+    Parameters
+    ----------
+    latent : int, default 2
+        Dimensions of the latent space, fewer than the columns vary along.
+    scale : {"global", "columns", "none"}, default "global"
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n_samples, latent)
+    explained_variance_ratio_ : array of shape (latent,)
+    fit_ : covary.PpcaFit
+
+    Examples
+    --------
+    >>> import numpy as np, covary as cv
+    >>> rng = np.random.default_rng(0)
+    >>> Y = rng.standard_normal((50, 2)) @ rng.standard_normal((2, 5)) + 0.1 * rng.standard_normal((50, 5))
+    >>> model = cv.PPCA(latent=2).fit(Y)
+    >>> model.transform(Y).shape, model.score_samples(Y).shape
+    ((50, 2), (50,))
+    """
+
+    def __init__(self, latent: int = 2, scale: str = "global"):
+        self.latent = latent
+        self.scale = scale
+
+    def fit(self, X: Any, y: Any = None) -> "PPCA":
+        """The maximum of the likelihood. y is not used."""
+        X = validate_data(self, X, dtype=np.float64, order="C", ensure_min_samples=2, ensure_min_features=2)
+        self.fit_ = fit_ppca(X, latent=self.latent, scale=self.scale)
+        self.embedding_ = self.fit_.mean
+        self.explained_variance_ratio_ = self.fit_.explained
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """The means of the latent inputs of rows; ``fit_.infer`` takes rows with missing cells (NaN) too."""
+        return self.fit_.infer(self._rows(X))[0]
+
+    def inverse_transform(self, X: Any, return_std: bool = False) -> Any:
+        """The outputs at points of the latent space, with their standard deviations on demand."""
+        check_is_fitted(self, "fit_")
+        mean, variance = self.fit_.decode(np.asarray(X, dtype=np.float64))
+        return (mean, np.sqrt(variance)) if return_std else mean
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """The log density of each row."""
+        return self.fit_.log_density(self._rows(X))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """The mean log density of the rows."""
+        return float(self.score_samples(X).mean())
+
+    def _rows(self, X):
+        check_is_fitted(self, "fit_")
+        return validate_data(self, X, reset=False, dtype=np.float64, order="C")
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.latent

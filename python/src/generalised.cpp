@@ -100,6 +100,7 @@ GeneralisedModel from_state(const nb::tuple& t) {
   o.jitter = nb::cast<double>(t[7]);
   TrainingData data = training_data_from(nb::cast<nb::tuple>(t[0]));
   Generalised model = at_parameters(data, o, nb::cast<Index>(t[8]), nb::cast<Parameters>(t[9]));
+  o.input_map = model.input_map();
   return {std::move(data), std::move(o), std::move(model)};
 }
 
@@ -117,7 +118,8 @@ twice, 0 one that is not there; EP takes whole numbers. For likelihoods of class
 labels, text or whole numbers; where ``classes`` names them in order, numbers in y are positions there.
 Of several latent functions each has a kernel of its own with ``separate_kernels``; None is so unless
 they are the classes of one model. ``scale`` is "auto", "columns", "global" or "none". With ``pca`` the model sees so many
-principal components of the scaled inputs; 0 is the inputs themselves.
+principal components of the scaled inputs, with ``gplvm`` the latent space, of so many dimensions at most, that a
+Bayesian GP-LVM finds when the model is made, also from rows without a target; 0 is the inputs themselves.
 
 >>> import numpy as np, covary as cv
 >>> X = np.linspace(0, 5, 60).reshape(-1, 1)
@@ -152,14 +154,14 @@ void bind_generalised(nb::module_& m) {
              const KernelLike& kernel, const std::string& likelihood, const std::string& method,
              double power, const MeanLike& mean, const ArrayLike& weights, const ArrayLike& aux,
              const Names& classes, std::optional<bool> separate_kernels, const std::string& scale,
-             Index pca, const ArrayLike& inducing, const std::string& selection, double jitter,
-             std::uint64_t seed, const Names& input_names,
+             Index pca, Index gplvm, const ArrayLike& inducing, const std::string& selection,
+             double jitter, std::uint64_t seed, const Names& input_names,
              const std::optional<std::string>& output_name) {
             Targets targets = to_targets(y, likelihood, classes);
             TrainingData data = to_training_data(X, targets.y, nb::none(), input_names,
                                                  name_of_target(output_name, y));
             GeneralisedOptions options{
-                to_latent_options({kernel, mean, aux, weights, separate_kernels, scale, pca},
+                to_latent_options({kernel, mean, aux, weights, separate_kernels, scale, pca, gplvm},
                                   std::move(targets), data)};
             options.method = to_method(method, power);
             options.power = power;
@@ -171,12 +173,13 @@ void bind_generalised(nb::module_& m) {
             options.jitter = jitter;
             options.seed = seed;
             Generalised model = unlocked([&] { return make(data, options); });
+            options.input_map = model.input_map();
             new (self) GeneralisedModel{std::move(data), std::move(options), std::move(model)};
           },
           "X"_a, "y"_a, "kernel"_a = "se(ard)", "likelihood"_a = "bernoulli",
           "method"_a = "laplace", "power"_a = 1.0, "mean"_a = "zero", "weights"_a = nb::none(),
           "aux"_a = nb::none(), "classes"_a = nb::none(), "separate_kernels"_a = nb::none(),
-          "scale"_a = "auto", "pca"_a = 0, "inducing"_a = nb::none(),
+          "scale"_a = "auto", "pca"_a = 0, "gplvm"_a = 0, "inducing"_a = nb::none(),
           "selection"_a = "greedy_variance", "jitter"_a = 0.0, "seed"_a = 0,
           "input_names"_a = nb::none(), "output_name"_a = nb::none())
       .def(

@@ -126,10 +126,15 @@ NumpyArray inducing_inputs(const SavedGeneralised& m) {
 }
 
 nb::object principal_components(const SavedGeneralised& m) {
-  if (!m.fit.pca) return nb::none();
-  const Pca& pca = *m.fit.pca;
-  return nb::make_tuple(to_numpy(Vector(pca.mean)), to_numpy(RowMatrix(pca.components)),
-                        to_numpy(pca.explained()));
+  const Pca* pca = m.fit.input_map.pca();
+  if (!pca) return nb::none();
+  return nb::make_tuple(to_numpy(Vector(pca->mean)), to_numpy(RowMatrix(pca->components)),
+                        to_numpy(pca->explained()));
+}
+
+nb::object latent_space(const SavedGeneralised& m) {
+  const LatentFeatures* features = m.fit.input_map.gplvm();
+  return features ? nb::cast(SavedLatent{features->fit()}) : nb::none();
 }
 
 std::string describe(const SavedGeneralised& m) {
@@ -280,6 +285,9 @@ void bind_generalised_fit(nb::module_& m) {
       .def_prop_ro("pca", principal_components,
                    "(mean, components, share of the variance) where the model sees principal "
                    "components of the scaled inputs: D, D×Q and Q. Else None.")
+      .def_prop_ro("gplvm", latent_space,
+                   "The GP-LVM of the scaled inputs whose latent space the model sees, along the "
+                   "dimensions of ``active`` times the root of their relevance. Else None.")
       .def_prop_ro("Z", inducing_inputs, nb::rv_policy::move,
                    "The inducing inputs of a sparse model, in the units of the data: M×D.")
       .def("__repr__",

@@ -85,6 +85,11 @@ Moments infer(const SavedLatent& m, const ArrayLike& Y, Index iterations, Index 
   return {to_numpy(std::move(found.mean)), to_numpy(std::move(found.variance))};
 }
 
+NumpyArray log_density(const SavedLatent& m, const ArrayLike& Y, Index iterations, Index starts) {
+  const Rows rows = to_outputs(Y);
+  return to_numpy(unlocked([&] { return m.fit.log_density(rows.get(), iterations, starts); }));
+}
+
 Moments decode(const SavedLatent& m, const ArrayLike& X, const ArrayLike& variance) {
   const Rows at = to_inputs(X);
   const RowMatrix with = table_or_nothing(variance, "variance");
@@ -208,6 +213,12 @@ void bind_latent_fit(nb::module_& m) {
           "Means and variances of q(x) for rows of outputs, NaN where they are not observed.",
           nb::sig("def infer(self, Y: numpy.typing.ArrayLike, iterations: int = 200, starts: int = "
                   "2) -> " COVARY_MOMENTS))
+      .def("log_density", log_density, "Y"_a, "iterations"_a = 200, "starts"_a = 2,
+           nb::rv_policy::move,
+           "An estimate of log p(y | the data) of rows, NaN where they are not observed: what they "
+           "add to the bound.",
+           nb::sig("def log_density(self, Y: numpy.typing.ArrayLike, iterations: int = 200, "
+                   "starts: int = 2) -> " COVARY_ARRAY))
       .def("decode", decode, "X"_a, "variance"_a = nb::none(),
            "Mean and variance of the outputs at points of the latent space, or at Gaussians with "
            "these variances.",

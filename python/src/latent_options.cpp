@@ -4,6 +4,19 @@
 #include <nanobind/stl/vector.h>
 
 namespace covary::python {
+namespace {
+
+// A model that is made with a GP-LVM of its inputs takes its time: between evaluations Python gets
+// to see a signal.
+void let_python_stop(LatentOptions& o) {
+  o.training.stop = [] {
+    const nb::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    return false;
+  };
+}
+
+}  // namespace
 
 LatentOptions to_latent_options(const LatentArguments& a, Targets targets,
                                 const TrainingData& data) {
@@ -18,6 +31,8 @@ LatentOptions to_latent_options(const LatentArguments& a, Targets targets,
   o.scale_inputs = to_scale_mode(a.scale, data.X);
   o.scale_outputs = to_scale_mode(a.scale, data.Y);
   o.pca = a.pca;
+  o.gplvm = a.gplvm;
+  let_python_stop(o);
   return o;
 }
 
@@ -25,7 +40,7 @@ nb::tuple get_state(const LatentOptions& o) {
   const auto number = [](auto e) { return static_cast<int>(e); };
   return nb::make_tuple(o.kernel, o.likelihood.print(), o.mean, o.separate_kernels,
                         to_numpy(Vector(o.aux)), to_numpy(Vector(o.weights)), o.classes,
-                        number(o.scale_inputs), number(o.scale_outputs), o.pca, o.seed);
+                        number(o.scale_inputs), number(o.scale_outputs), o.pca, o.gplvm, o.seed);
 }
 
 LatentOptions latent_options_from(const nb::tuple& t) {
@@ -40,7 +55,9 @@ LatentOptions latent_options_from(const nb::tuple& t) {
   o.scale_inputs = static_cast<ScaleMode>(nb::cast<int>(t[7]));
   o.scale_outputs = static_cast<ScaleMode>(nb::cast<int>(t[8]));
   o.pca = nb::cast<Index>(t[9]);
-  o.seed = nb::cast<std::uint64_t>(t[10]);
+  o.gplvm = nb::cast<Index>(t[10]);
+  o.seed = nb::cast<std::uint64_t>(t[11]);
+  let_python_stop(o);
   return o;
 }
 

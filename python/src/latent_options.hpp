@@ -13,7 +13,7 @@ struct LatentArguments {
   nb::handle aux, weights;
   std::optional<bool> separate_kernels;  // nothing: unless they are the classes of one model
   const std::string& scale;
-  Index pca;
+  Index pca, gplvm;
 };
 LatentOptions to_latent_options(const LatentArguments& a, Targets targets,
                                 const TrainingData& data);

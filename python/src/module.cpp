@@ -13,6 +13,8 @@ NB_MODULE(_core, m) {
   covary::python::bind_summary(m);
   covary::python::bind_fit(m);
   covary::python::bind_latent_fit(m);
+  covary::python::bind_ppca(m);
+  covary::python::bind_class_density(m);
   covary::python::bind_generalised_fit(m);
   covary::python::bind_regression(m);
   covary::python::bind_sparse_regression(m);

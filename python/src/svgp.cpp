@@ -98,6 +98,7 @@ SvgpModel from_state(const nb::tuple& t) {
   quick.Z = data.X.topRows(1).replicate(nb::cast<Index>(t[14]), 1);
   Svgp svgp = make(data, quick);
   svgp.parameters() = nb::cast<Parameters>(t[15]);
+  o.input_map = svgp.input_map();
   return {std::move(data), std::move(o), std::move(svgp)};
 }
 
@@ -110,7 +111,7 @@ constexpr const char* model_doc =
 
 y_n ~ p(y | f(x_n)) with f a Gaussian process that is seen through M inducing variables: classes, counts,
 outliers on any number of rows. X, y, ``likelihood``, ``weights``, ``aux``, ``classes``,
-``separate_kernels``, ``scale`` and ``pca`` are as of ``Generalised``.
+``separate_kernels``, ``scale``, ``pca`` and ``gplvm`` are as of ``Generalised``.
 
 ``inducing`` is how many inducing inputs (None: 100, or all rows when they are fewer) or themselves, in
 the units of the data; ``selection`` how they are chosen, as of ``SparseRegression``. ``covariance`` of
@@ -150,14 +151,14 @@ void bind_svgp(nb::module_& m) {
              const std::string& selection, const std::string& covariance, Index batch, Index epochs,
              Index steps, double natural_step, double learning_rate, Index adam_every,
              const ArrayLike& weights, const ArrayLike& aux, const Names& classes,
-             std::optional<bool> separate_kernels, const std::string& scale, Index pca,
+             std::optional<bool> separate_kernels, const std::string& scale, Index pca, Index gplvm,
              double jitter, std::uint64_t seed, const Names& input_names,
              const std::optional<std::string>& output_name) {
             Targets targets = to_targets(y, likelihood, classes);
             TrainingData data = to_training_data(X, targets.y, nb::none(), input_names,
                                                  name_of_target(output_name, y));
             SvgpOptions o{
-                to_latent_options({kernel, mean, aux, weights, separate_kernels, scale, pca},
+                to_latent_options({kernel, mean, aux, weights, separate_kernels, scale, pca, gplvm},
                                   std::move(targets), data)};
             Inducing asked =
                 to_inducing(inducing, data, "100 inducing inputs, or all rows if fewer");
@@ -174,6 +175,7 @@ void bind_svgp(nb::module_& m) {
             o.jitter = jitter;
             o.seed = seed;
             Svgp svgp = unlocked([&] { return make(data, o); });
+            o.input_map = svgp.input_map();
             new (self) SvgpModel{std::move(data), std::move(o), std::move(svgp)};
           },
           "X"_a, "y"_a, "kernel"_a = "se(ard)", "likelihood"_a = "bernoulli", "mean"_a = "zero",
@@ -181,7 +183,7 @@ void bind_svgp(nb::module_& m) {
           "batch"_a = 0, "epochs"_a = 0, "steps"_a = 0, "natural_step"_a = 0.1,
           "learning_rate"_a = 0.02, "adam_every"_a = 1, "weights"_a = nb::none(),
           "aux"_a = nb::none(), "classes"_a = nb::none(), "separate_kernels"_a = nb::none(),
-          "scale"_a = "auto", "pca"_a = 0, "jitter"_a = 0.0, "seed"_a = 0,
+          "scale"_a = "auto", "pca"_a = 0, "gplvm"_a = 0, "jitter"_a = 0.0, "seed"_a = 0,
           "input_names"_a = nb::none(), "output_name"_a = nb::none())
       .def(
           "fit",

@@ -31,6 +31,7 @@ def may_fail(estimator):
     cv.GPClassifier("matern52", method="ep", mean="constant", multi_class="one_vs_rest", max_iter=3),
     cv.SparseGPClassifier(inducing=5, max_iter=1),
     cv.SparseGPClassifier("matern52", inducing=10, multi_class="one_vs_rest", selection="kmeans", max_iter=3),
+    cv.GPLVMClassifier(latent=2, inducing=10, max_iter=20),
 ], expected_failed_checks=may_fail)
 def test_scikit_learn_says_yes(estimator, check):
     with warnings.catch_warnings():
@@ -150,6 +151,54 @@ def test_principal_components_are_those_of_scikit_learn(estimator, tmp_path):
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(inside)).predict_proba(X), inside.predict_proba(X))
     with pytest.raises(ValueError, match="5 components were asked for"):
         clone(inside).set_params(pca=5).fit(X, y)
+
+
+def test_a_latent_space_is_that_of_the_gplvm(estimator, tmp_path):
+    t = np.linspace(-1.5, 1.5, 40)
+    X = np.column_stack([t, np.sin(2 * t), t**2]) + 0.01 * np.random.default_rng(0).standard_normal((40, 3))
+    y = np.where(np.abs(t) < 0.8, "in", "out")
+    inside = clone(estimator).set_params(gplvm=2).fit(X, y)
+    assert inside.score(X, y) > 0.85 and inside.n_features_in_ == 3
+    gplvm = inside.fit_.gplvm
+    assert gplvm.mean.shape == (40, 2) and clone(estimator).fit(X, y).fit_.gplvm is None
+    seen = clone(estimator).set_params(scale="none").fit(gplvm.scaled_mean[:, gplvm.active], y)
+    assert seen.fit_.value == inside.fit_.value
+    inside.fit_.save(tmp_path / "m.cov")
+    np.testing.assert_array_equal(cv.load(tmp_path / "m.cov").predict_proba(X), inside.predict_proba(X))
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(inside)).predict_proba(X), inside.predict_proba(X))
+    pipeline = make_pipeline(StandardScaler(), cv.BayesianGPLVM(2, random_state=0, max_iter=100), clone(estimator))
+    assert pipeline.fit(X, y).score(X, y) > 0.85
+    with pytest.raises(ValueError, match="there are 3 input columns"):
+        clone(inside).set_params(gplvm=4).fit(X, y)
+
+
+def test_classes_by_their_densities(tmp_path):
+    t = np.linspace(-1, 1, 30)
+    X = np.vstack([np.column_stack([t, t, np.sin(3 * t)]), np.column_stack([t, -t, np.cos(3 * t)])])
+    X += 0.03 * np.random.default_rng(0).standard_normal(X.shape)
+    y = np.repeat([5.0, 2.0], 30)
+    model = cv.GPLVMClassifier(latent=2, inducing=8, max_iter=50, random_state=0).fit(X, y)
+    assert model.classes_.tolist() == [2, 5] and model.fit_.classes == ["2", "5"] and model.score(X, y) > 0.9
+    joint = model.predict_joint_log_proba(X)
+    density = model.fit_.densities[1].log_density(X)
+    np.testing.assert_allclose(joint[:, 1], density + np.log(0.5), rtol=1e-10)
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1)
+    model.fit_.save(tmp_path / "m.cov")
+    np.testing.assert_array_equal(cv.load(tmp_path / "m.cov").predict_proba(X), model.predict_proba(X))
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
+    with pytest.raises(ValueError, match="'shares' or 'uniform'"):
+        clone(model).set_params(prior="even").fit(X, y)
+
+
+def test_the_gplvm_of_a_model_is_trained_once():
+    t = np.linspace(-1.5, 1.5, 30)
+    X = np.column_stack([t, np.sin(2 * t), t**2]) + 0.01 * np.random.default_rng(0).standard_normal((30, 3))
+    y = np.where(np.arange(30) % 3, np.nan, np.abs(t) < 0.8)
+    for model in (cv.Generalised(X, y, gplvm=1), cv.Svgp(X, y, gplvm=1, inducing=5)):
+        fit = model.fit(seed=7, max_iter=5)
+        assert len(fit.gplvm.mean) == 30 and fit.rows == 10
+        again = pickle.loads(pickle.dumps(model))
+        assert again.fit(seed=7, max_iter=0).value == pytest.approx(model.fit(seed=7, max_iter=0).value, rel=1e-12)
 
 
 def test_scikit_learn_tools(estimator):

@@ -5,13 +5,16 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.stats import multivariate_normal
+from sklearn.decomposition import PCA
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import covary as cv
 
 
 @parametrize_with_checks([cv.BayesianGPLVM(inducing=8, max_iter=5, restarts=1),
-                          cv.DynamicalGPLVM(inducing=8, max_iter=3, restarts=1), cv.MRD(inducing=8, max_iter=3, restarts=1)])
+                          cv.DynamicalGPLVM(inducing=8, max_iter=3, restarts=1), cv.MRD(inducing=8, max_iter=3, restarts=1),
+                          cv.PPCA(latent=1)])
 def test_scikit_learn_says_yes(estimator, check):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -36,6 +39,9 @@ def test_a_curve_has_one_dimension():
     some[0, 2:] = np.nan
     assert abs(model.transform(some)[0, used] - X[20, used]) < 0.3
     assert np.abs(model.inverse_transform(model.transform(some))[0] - Y[20]).max() < 0.3
+    density = model.score_samples(Y)
+    assert density.shape == (60,) and model.score(Y) == pytest.approx(density.mean())
+    assert model.score(Y + [0, 0, 0, 1]) < model.score(Y) - 10
 
 
 def test_dynamics_forecast_and_views_share():
@@ -87,3 +93,30 @@ def test_bad_input_says_what_to_do():
         cv.Gplvm(gone)
     with pytest.raises(cv.InputError, match="no dynamics"):
         cv.Gplvm(Y, latent=2).fit(max_iter=1).forecast([1.0])
+
+
+def test_ppca_is_that_of_scikit_learn(tmp_path):
+    rng = np.random.default_rng(1)
+    Y = rng.standard_normal((60, 2)) @ rng.standard_normal((2, 5)) + 0.2 * rng.standard_normal((60, 5)) + 3
+    ours, theirs = cv.PPCA(latent=2, scale="none").fit(Y), PCA(2).fit(Y)
+    # scikit-learn divides by N − 1.
+    assert ours.fit_.noise_variance == pytest.approx(theirs.noise_variance_ * 59 / 60, rel=1e-9)
+    np.testing.assert_allclose(ours.explained_variance_ratio_, theirs.explained_variance_ratio_, rtol=1e-9)
+    C = ours.fit_.W @ ours.fit_.W.T + ours.fit_.noise_variance * np.eye(5)
+    expected = multivariate_normal(Y.mean(0), C).logpdf(Y)
+    np.testing.assert_allclose(ours.score_samples(Y), expected, rtol=1e-9)
+    assert ours.fit_.value == pytest.approx(expected.sum(), rel=1e-9) and ours.score(Y) == pytest.approx(expected.mean())
+    assert np.abs(ours.inverse_transform(ours.transform(Y)) - Y).mean() < 0.25
+    np.testing.assert_allclose(ours.transform(Y), ours.embedding_, atol=1e-9)
+    some = Y[:1].copy()
+    some[0, 3] = np.nan
+    assert abs(ours.fit_.fill(some)[0][0, 3] - Y[0, 3]) < 4 * np.sqrt(ours.fit_.fill(some)[1][0, 3])
+    ours.fit_.save(tmp_path / "p.cov")
+    back = cv.load(tmp_path / "p.cov")
+    np.testing.assert_array_equal(back.infer(Y)[0], ours.transform(Y))
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(back)).mean, back.mean)
+    X, noise, value = cv.fit_dual_ppca(Y, 2)
+    K = X @ X.T + noise * np.eye(60)
+    assert value == pytest.approx(multivariate_normal(np.zeros(60), K).logpdf((Y - Y.mean(0)).T).sum(), rel=1e-9)
+    with pytest.raises(ValueError, match="no direction for the noise"):
+        cv.PPCA(latent=5).fit(Y)

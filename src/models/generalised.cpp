@@ -74,15 +74,16 @@ Generalised::Generalised(ConstRows X, ConstVector y, GeneralisedOptions options)
             std::move(data.aux),
             std::move(data.weights)};
   input_scaling_ = std::move(data.scaled.inputs);
-  pca_ = std::move(data.pca);
+  input_map_ = std::move(data.input_map);
   output_scaling_ = std::move(data.scaled.outputs);
   log_jacobian_ = data.scaled.log_jacobian;
   warnings_ = std::move(data.scaled.warnings);
   if (options_.method != Inference::sparse_ep) return;
   const Index M = inducing_count(options_.inducing, options_.Z, rows(), X.cols());
-  features_ = inducing_points(options_.kernel, options_.Z.size() != 0
-                                                   ? model_inputs(input_scaling_, pca_, options_.Z)
-                                                   : choose_Z(M));
+  features_ =
+      inducing_points(options_.kernel, options_.Z.size() != 0
+                                           ? input_map_.transform(input_scaling_.apply(options_.Z))
+                                           : choose_Z(M));
   features_->declare(parameters_);
 }
 

@@ -7,6 +7,7 @@
 
 #include "covary/error.hpp"
 #include "covary/likelihoods/likelihoods.hpp"
+#include "covary/models/gplvm.hpp"
 #include "covary/statistics/sweep.hpp"
 #include "models/row_summaries.hpp"
 #include "models/starts.hpp"
@@ -68,6 +69,48 @@ Vector latent_levels(const Likelihood& l, const RowSource& rows, ConstVector y, 
   return out;
 }
 
+InputMap latent_space(ConstRows scaled, const LatentOptions& options,
+                      std::vector<std::string>& warnings) {
+  GplvmOptions o;
+  o.latent = options.gplvm;
+  o.seed = options.seed;
+  o.training.max_iterations = options.training.max_iterations;
+  o.training.stop = options.training.stop;
+  const std::string of = "GP-LVM of the inputs, ";
+  if (options.tell) o.tell = [&](const std::string& text) { options.tell(of + text); };
+  GplvmFit fit = Gplvm(scaled, o).fit();
+  for (const auto& warning : fit.summary.warnings) warnings.push_back(of + warning);
+  for (Index d = 0; d < scaled.cols(); ++d) fit.output_names.push_back(fmt::format("x{}", d));
+  return InputMap(LatentFeatures(std::move(fit)));
+}
+
+// The GP-LVM is of all rows, also of those that have no target: `observed` are the others. Rows
+// with a weight of zero are not there.
+void see_latent_space(ConstRows X, const std::vector<Index>& observed, const LatentOptions& options,
+                      GeneralisedData& data) {
+  if (options.gplvm > X.cols())
+    throw InputError(fmt::format(
+        "gplvm is {}, but there are {} input columns; a latent space has no more dimensions",
+        options.gplvm, X.cols()));
+  std::vector<Index> all, places;  // those of the observed among all
+  for (Index i = 0; i < X.rows(); ++i) {
+    if (options.weights.size() && options.weights(i) == 0.0) continue;
+    if (places.size() < observed.size() && observed[places.size()] == i)
+      places.push_back(static_cast<Index>(all.size()));
+    all.push_back(i);
+  }
+  data.input_map = options.input_map
+                       ? options.input_map
+                       : latent_space(data.scaled.inputs.apply(RowMatrix(X(all, Eigen::all))),
+                                      options, data.scaled.warnings);
+  const LatentFeatures* found = data.input_map.gplvm();
+  const RowMatrix features = found ? found->of_fit() : RowMatrix();
+  if (features.rows() != static_cast<Index>(all.size()))
+    throw InputError(fmt::format("the latent space that was given is one of {} rows, not of {}",
+                                 features.rows(), all.size()));
+  data.scaled.X = features(places, Eigen::all);
+}
+
 }  // namespace
 
 void LatentOptions::check(Inference method) const {
@@ -75,6 +118,11 @@ void LatentOptions::check(Inference method) const {
   if (pca < 0)
     throw InputError(
         fmt::format("pca is {}; it is a number of principal components, or 0 for none", pca));
+  if (gplvm < 0)
+    throw InputError(
+        fmt::format("gplvm is {}; it is a number of latent dimensions, or 0 for none", gplvm));
+  if (pca > 0 && gplvm > 0)
+    throw InputError("the model sees principal components or a GP-LVM's latent space: not both");
   if (!classes.empty() && static_cast<Index>(classes.size()) != likelihood.classes())
     throw InputError(fmt::format("{} names of classes were given, {} has {}", classes.size(),
                                  likelihood.print(), likelihood.classes()));
@@ -83,11 +131,6 @@ void LatentOptions::check(Inference method) const {
 
 bool functions_differ(const Likelihood& likelihood) {
   return likelihood.classes() == 0 || each_vs_rest(likelihood).has_value();
-}
-
-RowMatrix model_inputs(const Scaling& scaling, const std::optional<Pca>& pca, ConstRows X) {
-  RowMatrix scaled = scaling.apply(X);
-  return pca ? pca->transform(scaled) : scaled;
 }
 
 GeneralisedData generalised_data(ConstRows X, ConstVector y, const LatentOptions& options) {
@@ -113,8 +156,11 @@ GeneralisedData generalised_data(ConstRows X, ConstVector y, const LatentOptions
       X(rows, Eigen::all), RowMatrix(observed), noise ? out.aux : Vector(), options.scale_inputs,
       l.node().real_targets() ? options.scale_outputs : ScaleMode::none, out.weights);
   if (options.pca > 0) {
-    out.pca = Pca::fit(out.scaled.X, options.pca, out.weights);
-    out.scaled.X = out.pca->transform(out.scaled.X);
+    out.input_map = options.input_map ? options.input_map
+                                      : InputMap(Pca::fit(out.scaled.X, options.pca, out.weights));
+    out.scaled.X = out.input_map.transform(out.scaled.X);
+  } else if (options.gplvm > 0) {
+    see_latent_space(X, rows, options, out);
   }
   if (noise) out.aux = out.scaled.point_noise;
   return out;
@@ -126,8 +172,10 @@ GeneralisedData generalised_data(FileRows& rows, const LatentOptions& options, I
         "a fit of rows in a file needs one output column and an input column at least");
   if (options.aux.size() || options.weights.size())
     throw Unsupported("rows in a file have neither weights nor a column beside y yet");
-  if (options.pca > 0)
-    throw Unsupported("principal components of rows in a file are not offered; transform the file");
+  if (options.pca > 0 || options.gplvm > 0)
+    throw Unsupported(
+        "principal components and a latent space of rows in a file are not offered; transform the "
+        "file");
   const Likelihood& l = options.likelihood;
   const bool real = l.node().real_targets();
   GeneralisedData out;

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <optional>
-
-#include "covary/data/pca.hpp"
 #include "covary/models/latent_options.hpp"
 #include "covary/parameters/parameters.hpp"
 #include "covary/statistics/rows.hpp"
@@ -11,14 +8,13 @@
 namespace covary {
 
 // The data of a model of any likelihood as it sees them, and the way back. X is scaled and, where
-// asked for, its principal components. Y has one column; aux and weights are the columns beside it,
-// or empty.
+// asked for, its principal components or latent space. Y has one column; aux and weights are the
+// columns beside it, or empty.
 struct GeneralisedData {
   ScaledData scaled;
-  std::optional<Pca> pca = {};
+  InputMap input_map = {};
   Vector aux, weights;
 };
-RowMatrix model_inputs(const Scaling& scaling, const std::optional<Pca>& pca, ConstRows X);
 // Checks data and targets, leaves out the rows that say nothing (no target, or a weight of zero)
 // and scales the others; outputs only where the likelihood takes any unit.
 GeneralisedData generalised_data(ConstRows X, ConstVector y, const LatentOptions& options);

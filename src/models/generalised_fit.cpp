@@ -6,7 +6,6 @@
 
 #include "covary/error.hpp"
 #include "covary/likelihoods/likelihoods.hpp"
-#include "models/generalised_data.hpp"
 
 namespace covary {
 namespace {
@@ -53,11 +52,11 @@ GeneralisedPrediction predict_classes(const GeneralisedFit& fit, ConstRows X) {
 }  // namespace
 
 RowMatrix GeneralisedFit::model_inputs(ConstRows X) const {
-  return covary::model_inputs(input_scaling, pca, X);
+  return input_map.transform(input_scaling.apply(X));
 }
 
 RowMatrix GeneralisedFit::data_inputs(ConstRows X) const {
-  return input_scaling.undo(pca ? pca->inverse(X) : RowMatrix(X));
+  return input_scaling.undo(input_map.inverse(X));
 }
 
 FunctionMarginals GeneralisedFit::predict_f(ConstRows X) const {
@@ -67,7 +66,7 @@ FunctionMarginals GeneralisedFit::predict_f(ConstRows X) const {
 
 std::vector<RowMatrix> GeneralisedFit::sample(ConstRows X, Index draws, std::uint64_t seed) const {
   check_inputs(*this, X);
-  return posterior.sample(input_scaling.apply(X), draws, seed);
+  return posterior.sample(model_inputs(X), draws, seed);
 }
 
 GeneralisedPrediction GeneralisedFit::predict(ConstRows X, ConstVector aux) const {

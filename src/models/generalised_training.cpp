@@ -135,7 +135,7 @@ GeneralisedFit Generalised::fit() {
                      parameters_.log_prior(values)};
   out.classes = options_.classes;
   if (features_) out.diagnostics = {{"inducing", static_cast<double>(inducing())}};
-  out.pca = pca_;
+  out.input_map = input_map_;
   out.rows = rows();
   summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   out.summary = std::move(summary);

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "covary/error.hpp"
+#include "covary/inference/row_density.hpp"
 #include "covary/inference/uncertain_inputs.hpp"
 #include "covary/linalg/parallel.hpp"
 #include "covary/training/lbfgs.hpp"
@@ -198,6 +199,25 @@ GplvmFit::Inferred GplvmFit::infer(ConstRows Y, Index iterations, Index starts) 
     out.mean.row(i) = best->state.u.head(Q);
     out.variance.row(i) = best->state.u.tail(Q).array().exp();
     out.bound(i) = -best->state.value - jacobian;
+  });
+  return out;
+}
+
+Vector GplvmFit::log_density(ConstRows Y, Index iterations, Index starts) const {
+  const Inferred q = infer(Y, iterations, starts);
+  const std::vector<RowMatrix> scaled = by_view(*this, Y);
+  std::vector<RowDensity> densities;
+  densities.reserve(mappings.size());
+  for (const auto& m : mappings) densities.emplace_back(m.posterior);
+  Vector out(Y.rows());
+  parallel_for(Y.rows(), [&](Index i) {
+    const RowMatrix m = q.mean.row(i), S = q.variance.row(i);
+    double value = -0.5 * (m.array().square() + S.array() - S.array().log() - 1.0).sum();
+    for (std::size_t v = 0; v < densities.size(); ++v) {
+      const RowMatrix y = scaled[v].row(i);
+      value += densities[v](m.data(), S.data(), y.data()) - mappings[v].scaling.log_jacobian(y);
+    }
+    out(i) = value;
   });
   return out;
 }

@@ -63,7 +63,7 @@ void Svgp::take(GeneralisedData data) {
   aux_ = std::move(data.aux);
   weights_ = std::move(data.weights);
   input_scaling_ = std::move(data.scaled.inputs);
-  pca_ = std::move(data.pca);
+  input_map_ = std::move(data.input_map);
   output_scaling_ = std::move(data.scaled.outputs);
   log_jacobian_ = data.scaled.log_jacobian;
   warnings_ = std::move(data.scaled.warnings);
@@ -84,7 +84,7 @@ void Svgp::begin() {
         fmt::format("{} of the covariance for {} inducing inputs", options_.covariance.print(), M));
   parameters_ = latent_parameters(options_, *rows_, Y_.col(0), aux_, weights_);
   if (options_.Z.size())
-    set_features(model_inputs(input_scaling_, pca_, options_.Z));
+    set_features(input_map_.transform(input_scaling_.apply(options_.Z)));
   else
     choose_Z(M);
 }

@@ -191,7 +191,7 @@ GeneralisedFit Svgp::described(const Parameters& parameters, const WhitenedGauss
                      {},
                      {},
                      rows_->rows()};
-  out.pca = pca_;
+  out.input_map = input_map_;
   out.diagnostics = {{"inducing", static_cast<double>(inducing())},
                      {"batch", static_cast<double>(batch_)}};
   return out;

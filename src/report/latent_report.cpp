@@ -39,20 +39,49 @@ Vector unknown_share(const SparsePosterior& posterior, const RowMatrix& X) {
   return (1.0 - KR.cwiseProduct(K).rowwise().sum().array() / prior.array()).min(1.0).max(0.0);
 }
 
-// Rows of each label, or all of them.
-std::vector<Surface::Marks> marks_of(const GplvmFit& fit, const RowMatrix& at) {
-  if (fit.row_labels.empty()) return {{at, "yes", "rows"}};
-  const Labels labels = Labels::from(fit.row_labels);
-  const Vector codes = labels.encode(fit.row_labels);
-  std::vector<Surface::Marks> out;
+// Rows of one label, or all of them under no name.
+struct LabelledRows {
+  std::string name;
+  std::vector<Index> rows;
+};
+
+std::vector<LabelledRows> rows_by_label(const std::vector<std::string>& row_labels) {
+  const Labels labels = Labels::from(row_labels);
+  const Vector codes = labels.encode(row_labels);
+  std::vector<LabelledRows> out;
   for (Index k = 0; k < std::min(labels.classes(), most_labels); ++k) {
-    std::vector<Index> rows;
+    out.push_back({labels.names[static_cast<std::size_t>(k)], {}});
     for (Index i = 0; i < codes.size(); ++i)
-      if (codes(i) == static_cast<double>(k)) rows.push_back(i);
-    out.push_back(
-        {take_rows(at, rows), css_class(series_ink(k)), labels.names[static_cast<std::size_t>(k)]});
+      if (codes(i) == static_cast<double>(k)) out.back().rows.push_back(i);
   }
   return out;
+}
+
+std::vector<Surface::Marks> marks_of(const GplvmFit& fit, const RowMatrix& at) {
+  if (fit.row_labels.empty()) return {{at, "yes", "rows"}};
+  std::vector<Surface::Marks> out;
+  for (const LabelledRows& group : rows_by_label(fit.row_labels))
+    out.push_back({take_rows(at, group.rows), css_class(series_ink(static_cast<Index>(out.size()))),
+                   group.name});
+  return out;
+}
+
+// The rows by their means over two dimensions, in the inks of their labels where they have any.
+Chart row_map(const RowMatrix& mean, const std::vector<std::string>& row_labels, Index x, Index y) {
+  Chart chart("The rows in the latent space", dimension(x), dimension(y), true);
+  if (row_labels.empty()) {
+    chart.points(mean.col(x), mean.col(y), Ink::data, "rows");
+  } else {
+    Index k = 0;
+    for (const LabelledRows& group : rows_by_label(row_labels))
+      chart.points(Vector(mean.col(x))(group.rows), Vector(mean.col(y))(group.rows),
+                   series_ink(k++), group.name);
+  }
+  chart.describe(fmt::format(
+      "{} rows over dimensions {} and {}, from {} to {} and from {} to {}.", mean.rows(), x, y,
+      short_number(mean.col(x).minCoeff()), short_number(mean.col(x).maxCoeff()),
+      short_number(mean.col(y).minCoeff()), short_number(mean.col(y).maxCoeff())));
+  return chart;
 }
 
 // The share of the prior's variance that is left, the largest over the views: over two dimensions,
@@ -221,6 +250,27 @@ std::string latent_report(const GplvmFit& fit, const LatentReportOptions& option
     for (Index i = 0; i < std::min(most_courses, fit.latent()); ++i)
       courses.push_back(course(fit, order[static_cast<std::size_t>(i)]));
     page.figures(courses);
+  }
+  return page.html();
+}
+
+std::string latent_report(const PpcaFit& fit, const LatentReportOptions& options) {
+  Page page(options.title,
+            fmt::format("{} rows of {} outputs through {} probabilistic principal components.",
+                        fit.mean.rows(), fit.outputs(), fit.latent()));
+  page.key_numbers(
+      {{"log likelihood, nats", fmt::format("{:.2f}", fit.log_likelihood)},
+       {"noise variance", short_number(fit.noise_variance)},
+       {"variance explained, %", fmt::format("{:.3g}", 100.0 * fit.pca.explained().sum())}});
+  page.section("Dimensions");
+  std::vector<std::string> names;
+  for (Index q = 0; q < fit.latent(); ++q) names.push_back(dimension(q));
+  page.figures({bar_chart("Share of the variance", names, fit.pca.explained(),
+                          "share of the outputs' variance")});
+  if (fit.latent() > 1) {
+    page.section("The latent space");
+    page.figures(
+        {row_map(fit.mean, fit.row_labels, 0, 1).caption("Means of x given a row.").figure()});
   }
   return page.html();
 }

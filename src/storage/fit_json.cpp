@@ -158,6 +158,18 @@ Pca get_pca(const Container& c, Index components) {
   return out;
 }
 
+void put_nested(Container& c, const std::string& prefix, Container own) {
+  for (auto& [name, tensor] : own.tensors) c.tensors[prefix + name] = std::move(tensor);
+}
+
+Container get_nested(const Container& c, const std::string& prefix) {
+  Container own;
+  own.source = c.source;
+  for (const auto& [name, tensor] : c.tensors)
+    if (name.starts_with(prefix)) own.tensors[name.substr(prefix.size())] = tensor;
+  return own;
+}
+
 json to_json(const Diagnostics& diagnostics) {
   json out = json::array();
   for (const auto& [name, value] : diagnostics) out.push_back({name, number(value)});

@@ -19,8 +19,7 @@ Container latent_container(const GplvmFit& fit) {
     json j;
     put_posterior(m.posterior, own, j);
     put_scaling(own, "outputs", m.scaling);
-    for (auto& [name, tensor] : own.tensors)
-      c.tensors[fmt::format("view{}.{}", v, name)] = std::move(tensor);
+    put_nested(c, fmt::format("view{}.", v), std::move(own));
     views.push_back({{"name", m.view.name}, {"columns", m.view.columns}, {"posterior", j}});
   }
   c.put_rows("latent.mean", fit.mean);
@@ -48,11 +47,7 @@ Container latent_container(const GplvmFit& fit) {
 namespace {
 
 GplvmFit::Mapping mapping_from(const Container& c, const json& j, std::size_t v) {
-  Container own;
-  own.source = c.source;
-  const std::string prefix = fmt::format("view{}.", v);
-  for (const auto& [name, tensor] : c.tensors)
-    if (name.starts_with(prefix)) own.tensors[name.substr(prefix.size())] = tensor;
+  const Container own = get_nested(c, fmt::format("view{}.", v));
   LatentView view{j.at("name").get<std::string>(), j.at("columns").get<std::vector<Index>>()};
   const RegressionPosterior posterior = get_posterior(own, j.at("posterior"));
   const auto P = static_cast<Index>(view.columns.size());

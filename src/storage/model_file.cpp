@@ -7,10 +7,13 @@
 
 #include "covary/error.hpp"
 #include "covary/storage/container.hpp"
+#include "storage/class_density_arrays.hpp"
 #include "storage/fit_json.hpp"
 #include "storage/function_arrays.hpp"
+#include "storage/input_map_arrays.hpp"
 #include "storage/latent_arrays.hpp"
 #include "storage/posterior_arrays.hpp"
+#include "storage/ppca_arrays.hpp"
 
 namespace covary {
 namespace {
@@ -63,12 +66,8 @@ Container container_of(const SavedModel& model) {
 
 SavedGeneralised generalised_from(const Container& c, const json& j) {
   FunctionPosterior posterior = get_functions(c, j);
-  std::optional<Pca> pca;
-  if (j.contains("pca")) pca = get_pca(c, j.at("pca").get<Index>());
-  if (pca && pca->size() != posterior.dims())
-    throw FileError(fmt::format("{} has {} principal components, its functions take {} inputs",
-                                c.source, pca->size(), posterior.dims()));
-  const Index D = pca ? pca->inputs() : posterior.dims();
+  InputMap map = get_input_map(c, j, posterior.dims());
+  const Index D = map ? map.inputs() : posterior.dims();
   Likelihood likelihood(j.at("likelihood").get<std::string>());
   if (likelihood.latents() != posterior.latents())
     throw FileError(fmt::format("{} has {} latent functions, its likelihood needs {}", c.source,
@@ -80,7 +79,7 @@ SavedGeneralised generalised_from(const Container& c, const json& j) {
        summary_from(j.at("summary")), number_or_nan(j.at("value")),
        number_or_nan(j.at("log_prior")), j.at("classes").get<std::vector<std::string>>(),
        j.at("input_names").get<std::vector<std::string>>(), j.at("output_name").get<std::string>(),
-       j.at("rows").get<Index>(), diagnostics_from(j.at("diagnostics")), std::move(pca)},
+       j.at("rows").get<Index>(), diagnostics_from(j.at("diagnostics")), std::move(map)},
       columns_from(j.at("input_columns"))};
   check_names(c, out.inputs, D);
   const auto classes = static_cast<Index>(out.fit.classes.size());
@@ -121,15 +120,27 @@ Container container_of(const SavedGeneralised& model) {
             {"output_name", fit.output_name},
             {"rows", fit.rows},
             {"diagnostics", to_json(fit.diagnostics)}});
-  if (fit.pca) {
-    j["pca"] = fit.pca->size();
-    put_pca(c, *fit.pca);
-  }
+  put_input_map(fit.input_map, c, j);
   c.metadata = j.dump();
   return c;
 }
 
 Container container_of(const SavedLatent& model) { return latent_container(model.fit); }
+Container container_of(const SavedPpca& model) { return ppca_container(model.fit); }
+
+Container container_of(const SavedClassDensity& model) {
+  Container c;
+  json j = put_class_density(model.fit, c);
+  j["input_columns"] = to_json(model.inputs);
+  c.metadata = j.dump();
+  return c;
+}
+
+SavedClassDensity class_density_from(const Container& c, const json& j) {
+  SavedClassDensity out{get_class_density(c, j), columns_from(j.at("input_columns"))};
+  check_names(c, out.inputs, out.fit.inputs());
+  return out;
+}
 
 Container to_container(const AnyModel& model) {
   return std::visit([](const auto& m) { return container_of(m); }, model);
@@ -139,6 +150,8 @@ AnyModel from_container(const Container& c) {
   const json j = json::parse(c.metadata);
   if (j.contains("functions")) return generalised_from(c, j);
   if (j.contains("views")) return SavedLatent{latent_from(c, j)};
+  if (j.contains("class_densities")) return class_density_from(c, j);
+  if (j.contains("pca")) return SavedPpca{ppca_from(c, j)};
   return regression_from(c, j);
 }
 
@@ -157,9 +170,11 @@ AnyModel checked_from_container(const Container& c) {
 
 SavedModel regression_in(AnyModel model, const std::string& source) {
   if (auto* m = std::get_if<SavedModel>(&model)) return std::move(*m);
-  if (std::holds_alternative<SavedLatent>(model))
+  if (!std::holds_alternative<SavedGeneralised>(model))
     throw Unsupported(fmt::format(
-        "{} holds a latent-variable model; this works with Gaussian regression alone", source));
+        "{} holds a {}; this works with Gaussian regression alone", source,
+        std::holds_alternative<SavedClassDensity>(model) ? "classifier by class densities"
+                                                         : "latent-variable model"));
   const GeneralisedFit& fit = std::get<SavedGeneralised>(model).fit;
   throw Unsupported(
       fmt::format("{} holds a {} model of likelihood {}; this works with Gaussian regression alone",

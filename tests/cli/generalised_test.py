@@ -1,6 +1,7 @@
 """Models of other likelihoods at the command line."""
 import csv
 import io
+import json
 import math
 import os
 import random
@@ -102,6 +103,64 @@ class Classes(ClassTable):
                          says=["--pca is for --model laplace"])
         self.refused("fit", self.train, "--target", "kind", "--inputs", "a,b", "--likelihood", "bernoulli", "--pca", "3",
                      says=["3 components were asked for"])
+
+    def test_a_latent_space_is_kept_in_the_model(self):
+        table = self.write("curve.csv", "a,b,c,kind\n" + "".join(
+            "%r,%r,%r,%s\n" % (t, math.sin(2 * t), t * t, "" if i % 3 else "in" if abs(t) < 0.8 else "out")
+            for i, t in enumerate(-1.5 + 3 * k / 59 for k in range(60))))
+        for model in ("laplace", "svgp"):
+            with self.subTest(model):
+                run = covary("fit", table, "--target", "kind", "--model", model, "--gplvm", "2", "--max-iter", "40",
+                             "--out", self.path("g.cov"), "--json")
+                self.assertEqual(run.returncode, 0, run.stderr)
+                self.assertIn("40 of 60 rows have no target", run.stderr)
+                fit = json.loads(run.stdout)
+                self.assertEqual((fit["n"], fit["d"], fit["gplvm"]["n"], fit["gplvm"]["latent"]), (20, 3, 60, 2))
+                shown = self.json_of("show", self.path("g.cov"))
+                self.assertEqual(shown["gplvm"], fit["gplvm"])
+                self.assertGreater(self.json_of("evaluate", self.path("g.cov"), table)["accuracy"], 0.85)
+                used = len(fit["gplvm"]["active"])
+                self.assertIn(f"{used} of 2 latent dimensions of their GP-LVM", covary("show", self.path("g.cov")).stdout)
+        self.assertEqual(len(self.json_of("predict", self.path("g.cov"), table)["p_in"]), 60)
+        self.json_of("sample", self.path("g.cov"), table, "-n", "2")
+        self.json_of("report", self.path("g.cov"), "--data", table, "--out", self.path("g.html"))
+        self.assertIn("latent dimensions of their GP-LVM", self.read("g.html"))
+        dropped = self.json_of("fit", table, "--target", "kind", "--gplvm", "1", "--missing", "drop", "--max-iter", "3")
+        self.assertEqual(dropped["gplvm"]["n"], 20)
+        for arguments, words in ((["--gplvm", "4"], "there are 3 input columns"),
+                                 (["--gplvm", "1", "--pca", "1"], "not both")):
+            self.refused("fit", table, "--target", "kind", "--quiet", *arguments, says=[words])
+        self.refused("fit", table, "--target", "a", "--inputs", "b,c", "--gplvm", "1", says=["--gplvm is for --model laplace"])
+
+    def test_classes_by_their_densities(self):
+        rng = random.Random(6)
+        def row(i):
+            t = rng.uniform(-1, 1)
+            cells = (t, -t, math.cos(3 * t)) if i % 3 else (t, t, math.sin(3 * t))
+            return ",".join(str(c + 0.03 * rng.gauss(0, 1)) for c in cells) + ",%d" % (7 if i % 3 else 3) + "\n"
+        train = self.write("curves.csv", "a,b,c,digit\n" + "".join(map(row, range(90))))
+        test = self.write("curves_test.csv", "a,b,c,digit\n" + "".join(map(row, range(60))))
+        model = self.path("d.cov")
+        fit = self.json_of("fit", train, "--target", "digit", "--model", "class_density", "--latent", "2", "--inducing",
+                           "8", "--restarts", "1", "--max-iter", "60", "--out", model)
+        self.assertEqual((fit["model"], fit["classes"], fit["n"], fit["d"]), ("class_density", ["3", "7"], 90, 3))
+        self.assertEqual([(c["class"], c["n"]) for c in fit["densities"]], [("3", 30), ("7", 60)])
+        self.assertAlmostEqual(fit["densities"][1]["prior"], 2 / 3)
+        self.assertEqual(self.json_of("show", model)["value"], fit["value"])
+        self.assertIn("in use", covary("show", model).stdout)
+        self.assertGreater(self.json_of("evaluate", model, test)["accuracy"], 0.9)
+        rows = list(csv.DictReader(io.StringIO(covary("predict", model, test).stdout)))
+        self.assertEqual(list(rows[0]), ["class", "p_3", "p_7", "log_joint_3", "log_joint_7"])
+        for r in rows:
+            self.assertEqual(r["class"] == "7", float(r["log_joint_7"]) > float(r["log_joint_3"]))
+        self.json_of("report", model, "--data", test, "--out", self.path("d.html"))
+        self.assertIn("densities of the 2 classes of digit", self.read("d.html"))
+        self.refused("sample", model, test, says=["densities of classes"])
+        self.refused("update", model, test, "--out", self.path("u.cov"), says=["classifier by class densities"])
+        for arguments, words in ((["--folds", "3"], "not offered for --model class_density"),
+                                 (["--likelihood", "poisson"], "is of classes"),
+                                 (["--fix", "kernel"], "not offered for --model class_density")):
+            self.refused("fit", train, "--target", "digit", "--model", "class_density", *arguments, says=[words])
 
     def test_every_method_fits_and_is_saved(self):
         values = {}

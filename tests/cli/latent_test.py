@@ -57,6 +57,7 @@ class Curve(CommandLine):
             self.assertLess(away, 4 * math.sqrt(float(row["variance_" + name])) + 0.1)
         scores = self.json_of("evaluate", self.path("m.cov"), self.table)
         self.assertLess(scores["reconstruction_rmse"], 0.1)
+        self.assertGreaterEqual(scores["log_density"], scores["bound"])
         self.json_of("report", self.path("m.cov"), "--out", self.path("m.html"))
         page = self.read("m.html")
         for words in ("The rows in the latent space", "Relevance of the dimensions", "early", "inducing inputs"):
@@ -80,6 +81,27 @@ class Curve(CommandLine):
         self.assertIn("views.one.likelihood.variance", fit["parameters"])
         self.json_of("report", self.path("v.cov"), "--out", self.path("v.html"))
         self.assertIn("Relevance for the view one", self.read("v.html"))
+
+    def test_principal_components_in_closed_form(self):
+        fit = self.json_of("fit", self.table, "--model", "ppca", "--latent", "2", "--target", "a,b,c,d", "--label", "half",
+                           "--out", self.path("p.cov"))
+        self.assertEqual((fit["model"], fit["n"], fit["d"], fit["latent"]), ("ppca", 50, 4, 2))
+        self.assertTrue(0.8 < sum(fit["explained"]) < 1)
+        self.assertLessEqual(fit["neighbour_errors"], 2)
+        self.assertEqual(self.json_of("show", self.path("p.cov"))["value"], fit["value"])
+        self.assertIn("noise variance", covary("show", self.path("p.cov")).stdout)
+        scores = self.json_of("evaluate", self.path("p.cov"), self.table)
+        self.assertAlmostEqual(50 * scores["log_density"], fit["value"], 6)
+        whole = self.rows[33]
+        some = self.write("some.csv", self.text([whole[:2] + ("", whole[3], whole[4], whole[5])]))
+        row = self.json_of("predict", self.path("p.cov"), some)
+        self.assertLess(abs(row["mean_a"][0] - whole[2]), 4 * math.sqrt(row["variance_a"][0]))
+        self.json_of("report", self.path("p.cov"), "--out", self.path("p.html"))
+        self.assertIn("Share of the variance", self.read("p.html"))
+        self.refused("fit", self.table, "--model", "ppca", "--latent", "4", "--target", "a,b,c,d",
+                     says=["no direction for the noise"])
+        self.refused("fit", self.table, "--model", "ppca", "--dynamics", "time", says=["--model gplvm and mrd"])
+        self.refused("sample", self.path("p.cov"), self.table, says=["latent-variable model"])
 
     def test_bad_calls_say_what_to_do(self):
         for words, arguments in (("two views", ["--model", "mrd"]),

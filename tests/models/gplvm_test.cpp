@@ -4,8 +4,10 @@
 
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "covary/error.hpp"
+#include "covary/inference/row_density.hpp"
 #include "covary/inference/uncertain_inputs.hpp"
 #include "covary/linalg/cholesky.hpp"
 #include "covary/models/sparse_regression.hpp"
@@ -167,6 +169,63 @@ TEST(UncertainInputs, MomentsOfTheFixture) {
   const Prediction none = fit.decode(at, RowMatrix::Zero(1, 2));
   EXPECT_LT((none.mean - certain.mean).cwiseAbs().maxCoeff(), 1e-12);
   EXPECT_LT((none.variance_f - certain.variance_f).cwiseAbs().maxCoeff(), 1e-12);
+}
+
+TEST(RowDensity, OfTheFixture) {
+  GplvmOptions o = plain();
+  o.training.max_iterations = 0;
+  o.held_iterations = 0;
+  Gplvm model = fixture_a(o);
+  set_mapping(model);
+  const GplvmFit fit = model.fit();
+  const RowDensity density(fit.mappings[0].posterior);
+  const RowMatrix m = rows_of(1, 2, {.2, -.2}), S = rows_of(1, 2, {.2, .2}),
+                  y = rows_of(1, 2, {.4, -.1});
+  const double kl = 0.5 * (m.array().square() + S.array() - S.array().log() - 1.0).sum();
+  EXPECT_NEAR(density(m.data(), S.data(), y.data()) - kl, -3.47220731105, 1e-9);
+}
+
+// Densities of rows in the units of the data: at least the bound, nothing for a row with nothing
+// observed, near the truth for a model that is one, and less for rows that are not like the others.
+TEST(Gplvm, LogDensityOfFurtherRows) {
+  const auto cloud = [](Index n, std::uint64_t seed) {
+    Random random(seed);
+    const RowMatrix x = random.normal_matrix(n, 1), noise = random.normal_matrix(n, 3);
+    RowMatrix out(n, 3);
+    for (Index i = 0; i < n; ++i)
+      out.row(i) << 10.0 * x(i, 0) + 40.0, -5.0 * x(i, 0), 3.0 * x(i, 0);
+    return RowMatrix(out + noise);
+  };
+  GplvmOptions o;
+  o.latent = 1;
+  o.kernel = "linear(ard)";
+  o.inducing = 2;
+  o.starts = 1;
+  o.training.max_iterations = 200;
+  const GplvmFit fit = Gplvm(cloud(80, 1), o).fit();
+  RowMatrix rows = cloud(20, 2);
+  rows(3, 1) = std::nan("");
+  rows.row(5).setConstant(std::nan(""));
+  const Vector density = fit.log_density(rows), bound = fit.infer(rows).bound;
+  EXPECT_GE((density - bound).minCoeff(), -1e-9);
+  EXPECT_NEAR(density(5), 0.0, 1e-9);
+  // The Gaussian that the rows were drawn from.
+  Matrix C = Matrix::Identity(3, 3);
+  const Vector w = (Vector(3) << 10.0, -5.0, 3.0).finished();
+  C += w * w.transpose();
+  const Cholesky c = cholesky(C, "C");
+  double sum = 0.0, truth = 0.0;
+  for (Index i = 0; i < 20; ++i) {
+    if (i == 3 || i == 5) continue;
+    const Vector r = rows.row(i).transpose() - (Vector(3) << 40.0, 0.0, 0.0).finished();
+    truth -= 0.5 * (3.0 * std::log(2.0 * std::numbers::pi) + c.log_determinant() +
+                    r.dot(Vector(c.solve(r))));
+    sum += density(i);
+  }
+  EXPECT_NEAR(sum / 18.0, truth / 18.0, 0.2);
+  RowMatrix odd = rows.topRows(1);
+  odd(0, 1) += 30.0;
+  EXPECT_LT(fit.log_density(odd)(0), density(0) - 50.0);
 }
 
 TEST(UncertainInputs, RowTermMatchesDifferences) {

@@ -12,13 +12,14 @@
 namespace covary {
 namespace {
 
-SavedGeneralised saved(const char* likelihood, Inference method, Index pca = 0) {
+SavedGeneralised saved(const char* likelihood, Inference method, Index pca = 0, Index gplvm = 0) {
   const auto c = testing::latent_case(likelihood, 6);
   GeneralisedOptions o;
   o.likelihood = likelihood;
   o.method = method;
   o.mean = "linear";
   o.pca = pca;
+  o.gplvm = gplvm;
   o.training.max_iterations = 5;
   if (o.likelihood.classes() == 2) o.classes = {"no", "yes"};
   o.aux = c.model.aux;
@@ -61,7 +62,7 @@ TEST(GeneralisedFile, RoundTripKeepsTheBits) {
         saved("ordinal(4)", Inference::ep), saved("binomial", Inference::laplace),
         saved("softmax(3)", Inference::laplace), saved("robust_max(3)", Inference::vi),
         saved("softmax(3)", Inference::laplace, 1), saved("one_vs_rest(3, probit)", Inference::ep),
-        saved_inducing()}) {
+        saved("bernoulli(logit)", Inference::laplace, 0, 1), saved_inducing()}) {
     const AnyModel back = load_any_model_bytes(save_model_bytes(m));
     const GeneralisedFit& fit = std::get<SavedGeneralised>(back).fit;
     const GeneralisedPrediction p = m.fit.predict(X), q = fit.predict(X);
@@ -90,7 +91,8 @@ TEST(GeneralisedFile, RegressionReadersSayWhatItIs) {
 TEST(GeneralisedFile, DamageBehindValidChecksumsIsRefused) {
   for (const SavedGeneralised& m :
        {saved("bernoulli(logit)", Inference::laplace), saved("softmax(3)", Inference::laplace),
-        saved("bernoulli(logit)", Inference::vi, 1), saved_inducing()}) {
+        saved("bernoulli(logit)", Inference::vi, 1),
+        saved("bernoulli(logit)", Inference::laplace, 0, 1), saved_inducing()}) {
     const Container good = parse_container(save_model_bytes(m));
     const auto refused = [&](const Container& bad, const std::string& what) {
       EXPECT_THROW(load_any_model_bytes(serialise_container(bad)), FileError) << what;

@@ -25,7 +25,6 @@ struct GeneralisedOptions : LatentOptions {
   // Starts of the optimiser; 0: three up to 300 rows, one beyond and with inducing inputs.
   Index starts = 0;
   std::function<void(const TrainingState&)> after_iteration = nullptr;
-  std::function<void(const std::string&)> tell = nullptr;  // what training is about to do, in words
 
   void check() const;
 };
@@ -48,6 +47,7 @@ class Generalised {
   Parameters& parameters() { return parameters_; }
   const Parameters& parameters() const { return parameters_; }
   const Scaling& input_scaling() const { return input_scaling_; }
+  const InputMap& input_map() const { return input_map_; }
   const Scaling& output_scaling() const { return output_scaling_; }
   const GeneralisedOptions& options() const { return options_; }
   Index rows() const { return model_.X.rows(); }
@@ -97,7 +97,7 @@ class Generalised {
   GeneralisedOptions options_;
   MultiLatentModel model_;  // the data as the model sees them
   Scaling input_scaling_, output_scaling_;
-  std::optional<Pca> pca_;
+  InputMap input_map_;
   double log_jacobian_ = 0.0;
   std::vector<std::string> warnings_;
   FeaturesPtr features_;  // or none

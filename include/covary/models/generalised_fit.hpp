@@ -1,13 +1,12 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "covary/data/pca.hpp"
 #include "covary/data/scaling.hpp"
 #include "covary/inference/function_posterior.hpp"
+#include "covary/models/input_map.hpp"
 #include "covary/training/summary.hpp"
 
 namespace covary {
@@ -34,11 +33,11 @@ struct GeneralisedFit {
   std::string output_name = {};
   Index rows = 0;  // with a target, of the data
   std::vector<std::pair<std::string, double>> diagnostics = {};
-  std::optional<Pca> pca = {};  // of the scaled inputs, where the model sees their components
+  InputMap input_map = {};  // from the scaled inputs to what the model sees
 
   Index inputs() const { return input_scaling.cols(); }
   // From the inputs of the data to those of the model; and back, to the point of the data that lies
-  // in the span of the components.
+  // in the span of the components, or on the manifold of the GP-LVM.
   RowMatrix model_inputs(ConstRows X) const;
   RowMatrix data_inputs(ConstRows X) const;
   // X and y in the units of the data; aux is the column beside y (exposure, trials, noise), or

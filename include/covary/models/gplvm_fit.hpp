@@ -66,6 +66,11 @@ struct GplvmFit {
   };
   Inferred infer(ConstRows Y, Index iterations = 200, Index starts = 2) const;
 
+  // log p(y | the data) of further rows, NaN where they are not observed: what they add to the
+  // bound at the q(x) that infer() finds, in the units of the data. An estimate and no bound; never
+  // below Inferred::bound.
+  Vector log_density(ConstRows Y, Index iterations = 200, Index starts = 2) const;
+
   // Latent inputs at further times, and what they decode to. sequence −1 is a new one.
   LatentMarginals forecast(ConstRows times, Index sequence = 0) const;
 };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "covary/kernels/kernel.hpp"
 #include "covary/kernels/mean.hpp"
 #include "covary/likelihoods/likelihood.hpp"
+#include "covary/models/input_map.hpp"
 #include "covary/training/lbfgs.hpp"
 
 namespace covary {
@@ -24,10 +26,15 @@ struct LatentOptions {
   std::vector<std::string> classes = {};  // names of labels 0, 1, …, for the fit to keep
   ScaleMode scale_inputs = ScaleMode::columns;
   ScaleMode scale_outputs = ScaleMode::columns;  // only where targets are any real number
-  // The model sees so many principal components of the scaled inputs; 0: the inputs themselves.
-  Index pca = 0;
+  // The model sees so many principal components of the scaled inputs, or the latent space of a
+  // Bayesian GP-LVM of them, which starts with so many dimensions and is trained for as many
+  // iterations; at most one of the two. 0 and 0: the inputs themselves.
+  Index pca = 0, gplvm = 0;
+  // Found before by a model of the same rows and options (input_map()); else it is found anew.
+  InputMap input_map = {};
   std::uint64_t seed = 0;
-  LbfgsOptions training = {};  // max_iterations = 0 only evaluates
+  LbfgsOptions training = {};                              // max_iterations = 0 only evaluates
+  std::function<void(const std::string&)> tell = nullptr;  // what training is about to do, in words
 
   void check(Inference method) const;
 };

@@ -65,7 +65,6 @@ struct SvgpOptions : LatentOptions {
   // Of rows in a file: how many are kept in memory, to choose Z from.
   Index sample = 20000;
   std::function<void(const SvgpState&)> after_iteration = nullptr;
-  std::function<void(const std::string&)> tell = nullptr;  // what training is about to do, in words
 
   void check() const;
 };
@@ -96,6 +95,7 @@ class Svgp {
   const Parameters& parameters() const { return parameters_; }
   const SvgpOptions& options() const { return options_; }
   const Scaling& input_scaling() const { return input_scaling_; }
+  const InputMap& input_map() const { return input_map_; }
   const Scaling& output_scaling() const { return output_scaling_; }
   const std::vector<std::string>& warnings() const { return warnings_; }
   Index rows() const { return rows_->rows(); }
@@ -159,7 +159,7 @@ class Svgp {
   RowMatrix X_, Y_;  // as the model sees them: the observed rows, or a sample of those in a file
   Vector aux_, weights_;
   Scaling input_scaling_, output_scaling_;
-  std::optional<Pca> pca_;
+  InputMap input_map_;
   double log_jacobian_ = 0.0;
   std::vector<std::string> warnings_;
   std::shared_ptr<const RowSource> rows_;

@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "covary/data/inputs.hpp"
+#include "covary/models/class_density.hpp"
 #include "covary/models/generalised_fit.hpp"
 #include "covary/models/gplvm_fit.hpp"
+#include "covary/models/ppca.hpp"
 #include "covary/models/regression.hpp"
 
 namespace covary {
@@ -28,7 +30,17 @@ struct SavedGeneralised {
 struct SavedLatent {
   GplvmFit fit;
 };
-using AnyModel = std::variant<SavedModel, SavedGeneralised, SavedLatent>;
+// Probabilistic principal components.
+struct SavedPpca {
+  PpcaFit fit;
+};
+// A classifier by the densities of its classes.
+struct SavedClassDensity {
+  ClassDensityFit fit;
+  InputColumns inputs;
+};
+using AnyModel =
+    std::variant<SavedModel, SavedGeneralised, SavedLatent, SavedPpca, SavedClassDensity>;
 
 // The model file of docs/model-file.md. Predictions before and after are the same bits. A
 // likelihood that no expression makes is an InputError on saving.

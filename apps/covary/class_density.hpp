@@ -1,0 +1,19 @@
+#pragma once
+
+#include "covary/storage/model_file.hpp"
+#include "latent.hpp"
+
+namespace covary::cli {
+
+inline bool is_class_density(const std::string& model) { return model == "class_density"; }
+
+struct ClassDensityRun {
+  SavedClassDensity saved;
+  bool interrupted = false;
+};
+// A latent-variable model of the inputs of each class of the target.
+ClassDensityRun fit_class_density_of(const LatentArguments& a, TrainingArguments t,
+                                     const SparseArguments& s, const std::string& kernel,
+                                     const Common& common);
+
+}  // namespace covary::cli

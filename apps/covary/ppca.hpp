@@ -1,0 +1,13 @@
+#pragma once
+
+#include "covary/storage/model_file.hpp"
+#include "latent.hpp"
+
+namespace covary::cli {
+
+// Probabilistic principal components of the columns of a table.
+SavedPpca fit_ppca_of(const LatentArguments& a, const TrainingArguments& t, const Common& common);
+Outcome predict_ppca(const SavedPpca& m, const DataArguments& a, const Common& common);
+Outcome evaluate_ppca(const SavedPpca& m, const DataArguments& a);
+
+}  // namespace covary::cli

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "covary/models/gplvm.hpp"
+
+namespace covary {
+
+struct ClassDensityOptions {
+  GplvmOptions gplvm = {};                // of every class; at most a dimension for each input
+  std::vector<std::string> classes = {};  // names of labels 0, 1, …, or none
+  bool uniform_prior = false;  // classes are equally probable, or as frequent as the rows
+};
+
+// Classification by the density of the inputs: log p(x | class) of a Bayesian GP-LVM for each
+// class, p(class | x) by Bayes' rule (Damianou 2015, section 3.5.5). Immutable.
+struct ClassDensityFit {
+  std::vector<GplvmFit> densities;
+  Vector log_prior;  // of the classes
+  std::vector<std::string> classes = {};
+  std::vector<std::string> input_names = {};
+  std::string output_name = {};
+
+  Index inputs() const { return densities.front().outputs(); }
+  Index size() const { return static_cast<Index>(densities.size()); }
+  Index rows() const;  // of all classes
+  // log p(x, class), n×K, and p(class | x). Inputs may be missing (NaN): they are left out.
+  Matrix log_joint(ConstRows X) const;
+  Matrix predict(ConstRows X) const;
+  Matrix predict_from(const Matrix& log_joint) const;
+};
+
+// X: N×D, NaN where missing. labels: 0, 1, … for each row, NaN where missing: such rows are left
+// out. InputError for a class with fewer than two rows.
+ClassDensityFit fit_class_density(ConstRows X, ConstVector labels,
+                                  ClassDensityOptions options = {});
+
+}  // namespace covary

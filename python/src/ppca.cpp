@@ -1,0 +1,157 @@
+// Probabilistic principal components, primal and dual.
+#include "covary/models/ppca.hpp"
+
+#include <fmt/format.h>
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+
+#include "arrays.hpp"
+#include "bindings.hpp"
+#include "covary/error.hpp"
+#include "covary/storage/model_file.hpp"
+#include "unlocked.hpp"
+
+namespace covary::python {
+namespace {
+
+using namespace nb::literals;
+
+#define COVARY_ARRAY "numpy.typing.NDArray[numpy.float64]"
+#define COVARY_MOMENTS "tuple[" COVARY_ARRAY ", " COVARY_ARRAY "]"
+
+using Moments = std::pair<NumpyArray, NumpyArray>;
+
+SavedPpca ppca_in(AnyModel model) {
+  if (auto* m = std::get_if<SavedPpca>(&model)) return std::move(*m);
+  throw Unsupported("the pickle holds no probabilistic principal components");
+}
+
+PpcaFit::Inferred inferred(const SavedPpca& m, const ArrayLike& Y) {
+  const Rows rows = to_outputs(Y);
+  return unlocked([&] { return m.fit.infer(rows.get()); });
+}
+
+Moments infer(const SavedPpca& m, const ArrayLike& Y) {
+  auto found = inferred(m, Y);
+  return {to_numpy(std::move(found.mean)), to_numpy(std::move(found.variance))};
+}
+
+Moments fill(const SavedPpca& m, const ArrayLike& Y) {
+  auto found = inferred(m, Y);
+  return {to_numpy(std::move(found.outputs.mean)), to_numpy(std::move(found.outputs.variance_y))};
+}
+
+Moments decode(const SavedPpca& m, const ArrayLike& X) {
+  const Rows at = to_inputs(X);
+  Prediction p = unlocked([&] { return m.fit.decode(at.get()); });
+  return {to_numpy(std::move(p.mean)), to_numpy(std::move(p.variance_y))};
+}
+
+SavedPpca primal(const ArrayLike& Y, Index latent, const std::string& scale) {
+  const Rows rows = to_outputs(Y);
+  const ScaleMode mode = parse_scale_mode(scale);
+  return {unlocked([&] { return fit_ppca(rows.get(), latent, mode); })};
+}
+
+std::tuple<NumpyArray, double, double> dual(const ArrayLike& Y, Index latent) {
+  const Rows rows = to_outputs(Y);
+  DualPpca found = unlocked([&] { return fit_dual_ppca(rows.get(), latent); });
+  return {to_numpy(std::move(found.X)), found.noise_variance, found.log_likelihood};
+}
+
+constexpr const char* fit_doc =
+    R"doc(Probabilistic principal components at their maximum likelihood: immutable, saveable.
+
+y = W·x + mean + noise with x standard normal. It is what ``fit_ppca`` returns.
+
+>>> import numpy as np, covary as cv
+>>> rng = np.random.default_rng(0)
+>>> Y = rng.standard_normal((50, 2)) @ rng.standard_normal((2, 5)) + 0.1 * rng.standard_normal((50, 5))
+>>> fit = cv.fit_ppca(Y, latent=2)
+>>> x, variance = fit.infer(Y)
+>>> x.shape, bool(abs(fit.decode(x)[0] - Y).mean() < 0.2)
+((50, 2), True)
+>>> some = Y[:1].copy()
+>>> some[0, 3] = np.nan  # cells may be missing
+>>> bool(abs(fit.fill(some)[0][0, 3] - Y[0, 3]) < 1)
+True
+)doc";
+
+void bind_storage(nb::class_<SavedPpca>& fit) {
+  fit.def(
+         "save",
+         [](const SavedPpca& m, const std::filesystem::path& path) {
+           unlocked([&] { save_model(path.string(), m); });
+         },
+         "path"_a, "Writes the model file, which the command line reads too.")
+      .def("__getstate__",
+           [](const SavedPpca& m) {
+             const auto bytes = unlocked([&] { return save_model_bytes(m); });
+             return nb::bytes(bytes.data(), bytes.size());
+           })
+      .def("__setstate__",
+           [](SavedPpca& m, const nb::bytes& state) {
+             const std::span bytes(static_cast<const std::byte*>(state.data()), state.size());
+             new (&m) SavedPpca(unlocked([&] { return ppca_in(load_any_model_bytes(bytes)); }));
+           })
+      .def("__copy__", [](nb::handle self) { return nb::borrow(self); })
+      .def(
+          "__deepcopy__", [](nb::handle self, nb::handle) { return nb::borrow(self); }, "memo"_a);
+}
+
+}  // namespace
+
+void bind_ppca(nb::module_& m) {
+  nb::class_<SavedPpca> fit(m, "PpcaFit", fit_doc);
+  bind_storage(fit);
+  fit.def("infer", infer, "Y"_a,
+          "Means and variances of x given rows of outputs, NaN where they are not observed.",
+          nb::sig("def infer(self, Y: numpy.typing.ArrayLike) -> " COVARY_MOMENTS))
+      .def("fill", fill, "Y"_a, "Means and variances of all outputs given those that are observed.",
+           nb::sig("def fill(self, Y: numpy.typing.ArrayLike) -> " COVARY_MOMENTS))
+      .def("decode", decode, "X"_a,
+           "Mean and variance of the outputs at points of the latent space.",
+           nb::sig("def decode(self, X: numpy.typing.ArrayLike) -> " COVARY_MOMENTS))
+      .def(
+          "log_density",
+          [](const SavedPpca& s, const ArrayLike& Y) {
+            return to_numpy(inferred(s, Y).log_density);
+          },
+          "Y"_a, nb::rv_policy::move, "log p of the observed cells of each row.",
+          nb::sig("def log_density(self, Y: numpy.typing.ArrayLike) -> " COVARY_ARRAY))
+      .def_prop_ro(
+          "mean", [](const SavedPpca& s) { return to_numpy(RowMatrix(s.fit.mean)); },
+          nb::rv_policy::move, "Of x given the rows of the fit, N×latent.")
+      .def_prop_ro(
+          "W", [](const SavedPpca& s) { return to_numpy(RowMatrix(s.fit.W())); },
+          nb::rv_policy::move, "Outputs×latent, in the units the model saw.")
+      .def_prop_ro(
+          "explained", [](const SavedPpca& s) { return to_numpy(s.fit.pca.explained()); },
+          nb::rv_policy::move, "The share of the variance of each dimension.")
+      .def_prop_ro(
+          "noise_variance", [](const SavedPpca& s) { return s.fit.noise_variance; },
+          "In the units the model saw, squared.")
+      .def_prop_ro(
+          "value", [](const SavedPpca& s) { return s.fit.log_likelihood; },
+          "The log likelihood in nats, in the units of the data.")
+      .def("__repr__", [](const SavedPpca& s) {
+        return fmt::format("<PpcaFit of {} outputs, {} rows, {} dimensions: log likelihood {:.6g}>",
+                           s.fit.outputs(), s.fit.mean.rows(), s.fit.latent(),
+                           s.fit.log_likelihood);
+      });
+  m.def("fit_ppca", primal, "Y"_a, "latent"_a = 2, "scale"_a = "global",
+        "Probabilistic principal components of whole rows; ``scale`` is \"global\", \"columns\" or "
+        "\"none\".",
+        nb::sig("def fit_ppca(Y: numpy.typing.ArrayLike, latent: int = 2, scale: str = "
+                "\"global\") -> PpcaFit"));
+  m.def(
+      "fit_dual_ppca", dual, "Y"_a, "latent"_a = 2,
+      "The dual: inputs X (N×latent) of a linear model whose weights are integrated out, with its "
+      "noise variance and log likelihood.",
+      nb::sig("def fit_dual_ppca(Y: numpy.typing.ArrayLike, latent: int = 2) -> "
+              "tuple[" COVARY_ARRAY ", float, float]"));
+}
+
+}  // namespace covary::python

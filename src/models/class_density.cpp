@@ -1,0 +1,96 @@
+#include "covary/models/class_density.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "covary/error.hpp"
+
+namespace covary {
+namespace {
+
+std::vector<std::vector<Index>> rows_of_classes(ConstVector labels, std::size_t least) {
+  std::vector<std::vector<Index>> out(least);
+  for (Index i = 0; i < labels.size(); ++i) {
+    const double label = labels(i);
+    if (std::isnan(label)) continue;
+    if (!(label >= 0.0) || label != std::floor(label) || label > 1e6)
+      throw InputError(
+          fmt::format("the label of row {} is {}; labels are whole numbers from 0", i, label));
+    const auto k = static_cast<std::size_t>(label);
+    if (k >= out.size()) out.resize(k + 1);
+    out[k].push_back(i);
+  }
+  return out;
+}
+
+}  // namespace
+
+ClassDensityFit fit_class_density(ConstRows X, ConstVector labels, ClassDensityOptions options) {
+  if (labels.size() != X.rows())
+    throw InputError(fmt::format("{} labels for {} rows", labels.size(), X.rows()));
+  const auto rows = rows_of_classes(labels, options.classes.size());
+  const std::size_t K = rows.size();
+  if (K < 2) throw InputError("a classifier needs rows of at least two classes");
+  if (!options.classes.empty() && options.classes.size() != K)
+    throw InputError(
+        fmt::format("{} names of classes were given for {} classes", options.classes.size(), K));
+  const auto name = [&](std::size_t k) {
+    return options.classes.empty() ? fmt::format("{}", k) : options.classes[k];
+  };
+  double all = 0.0;
+  for (std::size_t k = 0; k < K; ++k) {
+    if (rows[k].size() < 2)
+      throw InputError(fmt::format("class {} has {} rows; its density needs two at least", name(k),
+                                   rows[k].size()));
+    all += static_cast<double>(rows[k].size());
+  }
+  ClassDensityFit out;
+  out.log_prior.resize(static_cast<Index>(K));
+  out.classes = options.classes;
+  GplvmOptions o = options.gplvm;
+  o.latent = std::min(o.latent, X.cols());
+  for (std::size_t k = 0; k < K; ++k) {
+    const auto n = static_cast<double>(rows[k].size());
+    out.log_prior(static_cast<Index>(k)) =
+        options.uniform_prior ? -std::log(static_cast<double>(K)) : std::log(n / all);
+    const std::string of = fmt::format("class {}, ", name(k));
+    if (options.gplvm.tell)
+      o.tell = [&](const std::string& text) { options.gplvm.tell(of + text); };
+    GplvmFit density = Gplvm(RowMatrix(X(rows[k], Eigen::all)), o).fit();
+    for (Index d = 0; d < X.cols(); ++d) density.output_names.push_back(fmt::format("x{}", d));
+    out.densities.push_back(std::move(density));
+  }
+  return out;
+}
+
+Index ClassDensityFit::rows() const {
+  Index n = 0;
+  for (const GplvmFit& d : densities) n += d.mean.rows();
+  return n;
+}
+
+Matrix ClassDensityFit::log_joint(ConstRows X) const {
+  if (X.cols() != inputs())
+    throw InputError(
+        fmt::format("the inputs have {} columns; the model was trained on {}", X.cols(), inputs()));
+  Matrix out(X.rows(), size());
+  for (Index k = 0; k < size(); ++k)
+    out.col(k) = densities[static_cast<std::size_t>(k)].log_density(X).array() + log_prior(k);
+  return out;
+}
+
+Matrix ClassDensityFit::predict(ConstRows X) const { return predict_from(log_joint(X)); }
+
+Matrix ClassDensityFit::predict_from(const Matrix& log_joint) const {
+  Matrix out = log_joint;
+  for (auto row : out.rowwise()) {
+    row.array() -= row.maxCoeff();
+    row = row.array().exp();
+    row /= row.sum();
+  }
+  return out;
+}
+
+}  // namespace covary

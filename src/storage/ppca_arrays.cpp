@@ -1,0 +1,49 @@
+#include "storage/ppca_arrays.hpp"
+
+#include <fmt/format.h>
+
+#include "covary/error.hpp"
+#include "storage/fit_json.hpp"
+
+namespace covary {
+
+using nlohmann::json;
+
+Container ppca_container(const PpcaFit& fit) {
+  Container c;
+  put_scaling(c, "outputs", fit.scaling);
+  put_pca(c, fit.pca);
+  c.put_vector("noise_variance", Vector::Constant(1, fit.noise_variance));
+  c.put_rows("latent.mean", fit.mean);
+  const json j{{"model", "ppca"},
+               {"pca", fit.latent()},
+               {"log_likelihood", number(fit.log_likelihood)},
+               {"output_names", fit.output_names},
+               {"row_labels", fit.row_labels}};
+  c.metadata = j.dump();
+  return c;
+}
+
+PpcaFit ppca_from(const Container& c, const json& j) {
+  if (j.at("model") != "ppca") throw FileError(fmt::format("{} is of no known kind", c.source));
+  PpcaFit fit;
+  fit.pca = get_pca(c, j.at("pca").get<Index>());
+  fit.scaling = get_scaling(c, "outputs", fit.outputs());
+  fit.noise_variance = c.vector("noise_variance", 1)(0);
+  fit.mean = c.rows("latent.mean", -1, fit.latent());
+  fit.log_likelihood = number_or_nan(j.at("log_likelihood"));
+  fit.output_names = j.at("output_names").get<std::vector<std::string>>();
+  fit.row_labels = j.at("row_labels").get<std::vector<std::string>>();
+  const bool fits =
+      static_cast<Index>(fit.output_names.size()) == fit.outputs() &&
+      (fit.row_labels.empty() || static_cast<Index>(fit.row_labels.size()) == fit.mean.rows());
+  if (!fits)
+    throw FileError(
+        fmt::format("{}: the names of its columns or rows do not fit its arrays", c.source));
+  if (!(fit.noise_variance > 0.0) || !(fit.noise_variance <= fit.pca.variances.minCoeff()) ||
+      fit.mean.rows() == 0 || !fit.mean.allFinite())
+    throw FileError(fmt::format("{} has no usable noise or latent means", c.source));
+  return fit;
+}
+
+}  // namespace covary

@@ -1,0 +1,139 @@
+#include "covary/models/input_map.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "covary/error.hpp"
+#include "covary/models/generalised.hpp"
+#include "covary/models/gplvm.hpp"
+#include "covary/models/svgp.hpp"
+#include "covary/random/random.hpp"
+
+namespace covary {
+namespace {
+
+struct Curve {
+  RowMatrix X;
+  Vector y;
+};
+// Four columns in various units that one number t decides, and with it the class.
+Curve curve(Index n, std::uint64_t seed) {
+  const RowMatrix noise = Random(seed).normal_matrix(n, 4);
+  Curve out{RowMatrix(n, 4), Vector(n)};
+  for (Index i = 0; i < n; ++i) {
+    const double t = -1.5 + 3.0 * (static_cast<double>(i) + 0.5) / static_cast<double>(n);
+    out.X.row(i) << t, 50.0 * std::sin(2.0 * t), t * t + 7.0, std::tanh(2.0 * t);
+    out.X.row(i) += 0.02 * noise.row(i);
+    out.y(i) = std::abs(t) < 0.7 ? 1.0 : 0.0;
+  }
+  return out;
+}
+
+template <class Call>
+std::string refusal(const Call& call) {
+  try {
+    call();
+  } catch (const InputError& e) {
+    return e.what();
+  }
+  return "nothing was refused";
+}
+
+LatentOptions with_gplvm() {
+  LatentOptions o;
+  o.gplvm = 2;
+  o.training.max_iterations = 30;
+  return o;
+}
+
+// The latent space of the scaled inputs is what another model sees that is given it.
+TEST(InputMap, GplvmIsTheModelOfTheLatentSpace) {
+  const auto [X, y] = curve(25, 1);
+  const RowMatrix X_new = curve(5, 2).X;
+  const LatentOptions whole = with_gplvm();
+  LatentOptions seen;
+  seen.training = whole.training;
+  seen.scale_inputs = ScaleMode::none;
+  const Scaling scaling = fit_scaling(X, ScaleMode::columns).scaling;
+  GplvmOptions o;
+  o.latent = 2;
+  o.training.max_iterations = 30;
+  const LatentFeatures features(Gplvm(scaling.apply(X), o).fit());
+  const RowMatrix rows = features.of_fit(), rows_new = features.transform(scaling.apply(X_new));
+  const auto same = [&](const GeneralisedFit& a, const GeneralisedFit& b) {
+    EXPECT_EQ(a.value, b.value);
+    EXPECT_EQ(a.predict(X_new).probabilities, b.predict(rows_new).probabilities);
+    EXPECT_EQ(a.sample(X_new, 2, 3), b.sample(rows_new, 2, 3));
+    EXPECT_EQ(a.inputs(), 4);
+    EXPECT_EQ(a.posterior.dims(), features.size());
+    EXPECT_NE(refusal([&] { a.predict(RowMatrix::Zero(1, 2)); }).find("2 columns"),
+              std::string::npos);
+  };
+  const GeneralisedFit fit = Generalised(X, y, {whole}).fit();
+  same(fit, Generalised(rows, y, {seen}).fit());
+  SvgpOptions sparse{whole}, sparse_seen{seen};
+  sparse.Z = X_new;
+  sparse_seen.Z = rows_new;
+  same(Svgp(X, y, sparse).fit(), Svgp(rows, y, sparse_seen).fit());
+  // There and back: at the same place of the curve.
+  EXPECT_LT((fit.model_inputs(fit.data_inputs(rows)) - rows).cwiseAbs().mean(), 0.1);
+}
+
+// B14: rows without a target say where the inputs lie.
+TEST(InputMap, RowsWithoutATargetTakePartInTheGplvm) {
+  auto [X, y] = curve(48, 3);
+  const Vector truth = y;
+  for (Index i = 0; i < 48; ++i)
+    if (i % 6 != 0) y(i) = std::nan("");
+  const GeneralisedFit fit = Generalised(X, y, {with_gplvm()}).fit();
+  EXPECT_EQ(fit.rows, 8);
+  EXPECT_EQ(fit.input_map.gplvm()->fit().mean.rows(), 48);
+  const Matrix p = fit.predict(X).probabilities;
+  Index errors = 0;
+  for (Index i = 0; i < 48; ++i) errors += (p(i, 1) > 0.5) != (truth(i) > 0.5);
+  EXPECT_LE(errors, 8);
+  // A weight of zero is a row that is not there.
+  LatentOptions weighted = with_gplvm();
+  weighted.weights = Vector::Ones(48);
+  weighted.weights.tail(18).setZero();
+  const GeneralisedFit fewer = Generalised(X, y, {weighted}).fit();
+  EXPECT_EQ(fewer.input_map.gplvm()->fit().mean.rows(), 30);
+}
+
+TEST(InputMap, AMapFoundBeforeIsNotFoundAgain) {
+  const auto [X, y] = curve(20, 4);
+  for (const bool latent : {true, false}) {
+    LatentOptions o = with_gplvm();
+    if (!latent) o.gplvm = 0, o.pca = 2;
+    const Generalised first(X, y, {o});
+    LatentOptions again = o;
+    again.input_map = first.input_map();
+    again.seed = 9;  // would find another one
+    Generalised model(X, y, {again});
+    EXPECT_EQ(model.objective(model.parameters().flatten(), nullptr),
+              first.objective(first.parameters().flatten(), nullptr));
+    if (latent) {
+      EXPECT_NE(refusal([&] {
+                  Generalised(X.topRows(12), y.head(12), {again});
+                }).find("one of 20 rows, not of 12"),
+                std::string::npos);
+    }
+  }
+}
+
+TEST(InputMap, RefusesWhatHasNoMeaning) {
+  const auto [X, y] = curve(30, 5);
+  const auto told = [&, &X = X, &y = y](Index pca, Index gplvm) {
+    LatentOptions o;
+    o.pca = pca;
+    o.gplvm = gplvm;
+    return refusal([&] { Generalised(X, y, {o}); });
+  };
+  EXPECT_NE(told(0, -1).find("gplvm is -1"), std::string::npos);
+  EXPECT_NE(told(0, 5).find("there are 4 input columns"), std::string::npos);
+  EXPECT_NE(told(1, 1).find("not both"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace covary

@@ -1,0 +1,76 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "covary/error.hpp"
+#include "covary/random/random.hpp"
+#include "covary/storage/container.hpp"
+#include "covary/storage/model_file.hpp"
+
+namespace covary {
+namespace {
+
+SavedClassDensity saved() {
+  ClassDensityOptions o;
+  o.classes = {"a", "b"};
+  o.gplvm.latent = 2;
+  o.gplvm.inducing = 4;
+  o.gplvm.starts = 1;
+  o.gplvm.held_iterations = 2;
+  o.gplvm.training.max_iterations = 4;
+  const Vector labels = (Vector(10) << 0, 0, 0, 0, 1, 1, 1, 1, 1, 1).finished();
+  SavedClassDensity out{fit_class_density(Random(3).normal_matrix(10, 3), labels, o), {}};
+  out.inputs.columns = {{"p", {}}, {"q", {}}, {"r", {}}};
+  out.fit.input_names = {"p", "q", "r"};
+  out.fit.output_name = "kind";
+  return out;
+}
+
+TEST(ClassDensityFile, RoundTripKeepsTheBits) {
+  const SavedClassDensity m = saved();
+  const AnyModel back = load_any_model_bytes(save_model_bytes(m));
+  const ClassDensityFit& fit = std::get<SavedClassDensity>(back).fit;
+  RowMatrix X = Random(4).normal_matrix(3, 3);
+  X(1, 2) = std::nan("");
+  EXPECT_EQ(fit.log_joint(X), m.fit.log_joint(X));
+  EXPECT_EQ(fit.predict(X), m.fit.predict(X));
+  EXPECT_EQ(fit.classes, m.fit.classes);
+  EXPECT_EQ(fit.output_name, "kind");
+  EXPECT_THROW(load_model_bytes(save_model_bytes(m)), Unsupported);
+}
+
+TEST(ClassDensityFile, DamageBehindValidChecksumsIsRefused) {
+  const Container good = parse_container(save_model_bytes(saved()));
+  const auto refused = [&](const Container& bad, const std::string& what) {
+    EXPECT_THROW(load_any_model_bytes(serialise_container(bad)), FileError) << what;
+  };
+  for (const auto& [name, tensor] : good.tensors) {
+    Container bad = good;
+    bad.tensors.erase(name);
+    refused(bad, name);
+    bad.put_vector(name, Vector::Constant(3, std::nan("")));
+    refused(bad, name);
+  }
+  const auto j = nlohmann::json::parse(good.metadata);
+  for (const auto& [key, value] : j.items()) {
+    if (key.starts_with("sha256") || key == "format_version" || key == "model") continue;
+    Container bad = good;
+    auto changed = j;
+    changed[key] = nlohmann::json::array({7, "x"});
+    bad.metadata = changed.dump();
+    refused(bad, key);
+  }
+  Container bad = good;
+  auto one = j;
+  one["class_densities"].erase(1);
+  bad.metadata = one.dump();
+  refused(bad, "one class");
+  bad = good;
+  bad.tensors.erase("log_prior");
+  bad.put_vector("log_prior", Vector::Zero(2));
+  refused(bad, "no distribution");
+}
+
+}  // namespace
+}  // namespace covary
