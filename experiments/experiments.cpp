@@ -124,6 +124,11 @@ const std::vector<Experiment>& all() {
        mackey_glass,
        {},
        true},
+      {"semi-described",
+       "rows whose inputs are partly missing beside complete ones (002 2.8, Fig. 4.2)",
+       semi_described,
+       {},
+       true},
       {"mrd-toy", "one shared and two private signals of two views (002 2.11, Fig. 5.2)", mrd_toy}};
   return table;
 }

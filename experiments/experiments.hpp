@@ -103,6 +103,7 @@ Result gpc_usps_loops(const Settings& settings);
 Result oil_flow(const Settings& settings);
 Result mrd_toy(const Settings& settings);
 Result mackey_glass(const Settings& settings);
+Result semi_described(const Settings& settings);
 Result mnist_se(const LongSettings& settings);
 
 }  // namespace covary::experiments

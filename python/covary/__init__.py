@@ -34,6 +34,7 @@ from ._core import (
     Interrupted,
     Kernel,
     Mean,
+    MissingInputsRegression,
     NumericalError,
     Parameters,
     Regression,
@@ -64,9 +65,9 @@ if TYPE_CHECKING:
 __all__ = [
     "AutoregressiveGP", "BayesianGPLVM", "CovaryError", "DynamicalGPLVM", "ExpressionError", "FileError", "Fit",
     "GPClassifier", "GPRegressor", "Generalised", "GeneralisedFit", "Gplvm", "GplvmFit", "InputError", "Interrupted",
-    "Kernel", "MRD", "Mean", "NumericalError", "Parameters", "Regression", "SparseGPClassifier", "SparseGPRegressor",
-    "SparseRegression", "Summary", "Svgp", "Unsupported", "__version__", "fit_file", "lag_names", "lag_windows",
-    "load", "plot", "set_threads", "threads",
+    "Kernel", "MRD", "Mean", "MissingInputsRegression", "NumericalError", "Parameters", "Regression",
+    "SparseGPClassifier", "SparseGPRegressor", "SparseRegression", "Summary", "Svgp", "Unsupported", "__version__",
+    "fit_file", "lag_names", "lag_windows", "load", "plot", "set_threads", "threads",
 ]
 
 
