@@ -109,6 +109,7 @@ Result yale_faces(const Settings& settings);
 Result fi_mrd(const Settings& settings);
 Result video(const Settings& settings);
 Result mackey_glass(const Settings& settings);
+Result semi_described(const Settings& settings);
 Result mnist_se(const LongSettings& settings);
 
 }  // namespace covary::experiments

@@ -15,6 +15,7 @@
 #include "describe.hpp"
 #include "generalised.hpp"
 #include "latent.hpp"
+#include "missing_inputs.hpp"
 #include "ppca.hpp"
 #include "progress.hpp"
 #include "streaming.hpp"
@@ -289,6 +290,32 @@ Outcome run_class_density(const FitArguments& a, const Common& common) {
   return keep(a, run.saved, run.interrupted);
 }
 
+// What is said of a fit, and where it went.
+Outcome give_fit(const FitArguments& a, SavedModel saved) {
+  Outcome out{describe_json(saved), describe_text(saved), 0};
+  if (a.without_outputs) saved.fit = without_outputs(std::move(saved.fit));
+  if (!a.out.empty()) save_model(a.out, saved);
+  out.object["file"] = a.out.empty() ? json(nullptr) : json(a.out);
+  out.text += a.out.empty() ? "not saved: give --out FILE to keep the model\n"
+                            : fmt::format("saved to {}\n", a.out);
+  out.object["interrupted"] = Interruption::requested();
+  return out;
+}
+
+// A regression whose inputs are known in part.
+Outcome run_missing_inputs(const FitArguments& a, const TrainingData& d, const Common& common) {
+  if (!a.checkpoint.empty() || !a.from.empty())
+    throw Unsupported("--checkpoint and --from are not offered with --missing learn");
+  SavedModel saved{fit_learned(a.training, a.sparse, d, a.kernel, common), d.inputs};
+  saved.fit.input_names = d.inputs.names();
+  saved.fit.output_names = d.output_names;
+  for (const auto& w : saved.fit.summary.warnings) tell(common, "warning: " + w);
+  Outcome out = give_fit(a, std::move(saved));
+  out.object["missing_inputs"] = d.X.array().isNaN().count();
+  out.status = Interruption::requested() ? 1 : 0;
+  return out;
+}
+
 Outcome run_fit(const FitArguments& a, const Common& common) {
   check_arguments(a);
   const TrainingArguments& t = a.training;
@@ -300,6 +327,7 @@ Outcome run_fit(const FitArguments& a, const Common& common) {
   if (!d.likelihood && is_generalised_model(a.sparse.model)) d.likelihood = Likelihood("gaussian");
   if (d.likelihood) return run_generalised(a, d, common);
   check_regression_arguments(t);
+  if (has_missing_inputs(t, d)) return run_missing_inputs(a, d, common);
   const auto folds = t.folds.empty() ? std::vector<Split>() : make_folds(t, d);
   const auto approximation =
       approximation_of(a.sparse, d.file ? std::numeric_limits<Index>::max() : d.count());
@@ -310,16 +338,10 @@ Outcome run_fit(const FitArguments& a, const Common& common) {
   saved.fit.input_names = d.inputs.names();
   saved.fit.output_names = d.output_names;
   for (const auto& w : saved.fit.summary.warnings) tell(common, "warning: " + w);
-  Outcome out{describe_json(saved), describe_text(saved), 0};
-  if (a.without_outputs) saved.fit = without_outputs(std::move(saved.fit));
-  if (!a.out.empty()) save_model(a.out, saved);
-  out.object["file"] = a.out.empty() ? json(nullptr) : json(a.out);
+  Outcome out = give_fit(a, std::move(saved));
   out.object["cost"] = cost;
   if (d.file) out.object["stream"] = {{"from", d.file->name()}, {"bytes", d.file->bytes()}};
   if (!session.from.is_null()) out.object["from"] = session.from;
-  out.text += a.out.empty() ? "not saved: give --out FILE to keep the model\n"
-                            : fmt::format("saved to {}\n", a.out);
-  out.object["interrupted"] = Interruption::requested();
   if (Interruption::requested()) {
     const bool checkpointed = session.save_checkpoint();
     tell(common, "interrupted: " + how_to_go_on(a, checkpointed));

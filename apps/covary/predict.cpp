@@ -117,7 +117,7 @@ Columns predict_block(const PredictArguments& a, const SavedGeneralised& m, Cons
 
 // class, p_<class>, then log p(x, class).
 Columns predict_block(const PredictArguments& a, const SavedClassDensity& m, ConstRows X,
-                      const Vector&) {
+                      const Beside&) {
   if (a.components || a.gradients)
     throw Unsupported("--components and --gradients are for Gaussian regression");
   const Matrix joint = m.fit.log_joint(X), p = m.fit.predict_from(joint);

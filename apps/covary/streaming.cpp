@@ -47,6 +47,7 @@ std::string obstacle(const TrainingArguments& a, const SparseArguments& sparse) 
     if (model->kind == Approximation::Kind::cglb)
       return "--model cglb compares every row with every other";
   }
+  if (a.missing == "learn") return "--missing learn keeps the inputs in memory";
   if (a.lags > 0) return "--lags makes its windows in memory";
   if (!a.exposure.empty()) return "--exposure is read into memory with the rows";
   if (!a.weights.empty()) return "--weights is read into memory with the rows";

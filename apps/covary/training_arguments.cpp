@@ -34,8 +34,9 @@ void add_training_options(CLI::App& sub, TrainingArguments& a) {
                  "Column of exposures (poisson, …), trials (binomial) or bin volumes (lgcp)");
   sub.add_option("--weights", a.weights,
                  "Column of weights of the rows, for --model laplace, ep, vgp and svgp");
-  sub.add_option("--missing", a.missing, "model (missing outputs), drop (rows) or error")
-      ->check(CLI::IsMember({"model", "drop", "error"}))
+  sub.add_option("--missing", a.missing,
+                 "model (missing outputs), learn (missing inputs too), drop (rows) or error")
+      ->check(CLI::IsMember({"model", "learn", "drop", "error"}))
       ->capture_default_str();
   sub.add_option("--scale", a.scale, "columns, global or none (default: by the data)")
       ->check(CLI::IsMember({"auto", "columns", "global", "none"}))

@@ -92,8 +92,10 @@ std::vector<Index> kept_rows(ConstRows X, ConstRows Y, const std::string& policy
       throw InputError(fmt::format(
           "row {} has a missing value; use --missing drop or --missing model", first + i));
     if (policy == "model" && x_missing)
-      throw InputError(
-          fmt::format("row {} has a missing input; drop such rows with --missing drop", first + i));
+      throw InputError(fmt::format(
+          "row {} has a missing input; drop such rows with --missing drop, or learn what "
+          "is missing with --missing learn",
+          first + i));
     if (policy == "drop" ? !(x_missing || y_missing) : !y_empty) keep.push_back(i);
   }
   return keep;

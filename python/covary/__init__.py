@@ -35,6 +35,7 @@ from ._core import (
     Interrupted,
     Kernel,
     Mean,
+    MissingInputsRegression,
     NumericalError,
     Parameters,
     PpcaFit,
@@ -71,8 +72,8 @@ if TYPE_CHECKING:
 __all__ = [
     "AutoregressiveGP", "BayesianGPLVM", "ClassDensityFit", "CovaryError", "DynamicalGPLVM", "ExpressionError",
     "FileError", "Fit", "GPClassifier", "GPLVMClassifier", "GPRegressor", "Generalised", "GeneralisedFit", "Gplvm",
-    "GplvmFit", "InputError", "Interrupted", "Kernel", "MRD", "Mean", "NumericalError", "PPCA", "Parameters", "PpcaFit",
-    "Regression", "SparseGPClassifier", "SparseGPRegressor", "SparseRegression", "Summary", "Svgp", "Unsupported",
+    "GplvmFit", "InputError", "Interrupted", "Kernel", "MRD", "Mean", "MissingInputsRegression", "NumericalError", "PPCA",
+    "Parameters", "PpcaFit", "Regression", "SparseGPClassifier", "SparseGPRegressor", "SparseRegression", "Summary", "Svgp", "Unsupported",
     "__version__", "fit_class_density", "fit_dual_ppca", "fit_file", "fit_ppca", "lag_names", "lag_windows", "load",
     "plot", "set_threads", "threads",
 ]

@@ -4,7 +4,7 @@ from typing import Any, TypeVar, Union
 
 import numpy as np
 
-from ._core import Fit, Kernel, Mean, Regression, SparseRegression
+from ._core import Fit, InputError, Kernel, Mean, MissingInputsRegression, Regression, SparseRegression
 from ._scikit_learn import (
     BaseEstimator,
     MultiOutputMixin,
@@ -34,19 +34,24 @@ class _Regressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """Trains the kernel's parameters and the noise by maximum likelihood."""
         target_names = output_names(y)
         X, y = validate_data(self, X, y, multi_output=True, y_numeric=True, dtype=np.float64,
-                             order="C")
+                             order="C", ensure_all_finite=self._finite())
         names = getattr(self, "feature_names_in_", None)
         seed = seed_of(self.random_state)
-        model = self._model(X, y, seed, input_names=None if names is None else list(names),
-                            output_names=target_names)
-        self.fit_ = model.fit(seed=seed, restarts=self.restarts, max_iter=self.max_iter,
-                              progress=bool(self.verbose))
+        self.fit_ = self._train(X, y, seed, input_names=None if names is None else list(names),
+                                output_names=target_names)
         self.kernel_ = self.fit_.kernel
         noise = self.fit_.noise_variance
         self.noise_variance_ = float(noise[0]) if noise.size == 1 else noise
         self.n_iter_ = self.fit_.summary.iterations
         self._keep_values()
         return self
+
+    def _train(self, X, y, seed, **names) -> Fit:
+        return self._model(X, y, seed, **names).fit(seed=seed, restarts=self.restarts, max_iter=self.max_iter,
+                                                    progress=bool(self.verbose))
+
+    def _finite(self) -> Any:
+        return True
 
     def predict(self, X: Any, return_std: bool = False, return_cov: bool = False, X_var: Any = None) -> Any:
         """The mean of y and, on demand, its standard deviation or its joint covariance.
@@ -165,6 +170,8 @@ class SparseGPRegressor(_Regressor):
     inducing : None, int or array of shape (n_inducing, n_features), default None
         How many inducing inputs; None for as many as it needs; or themselves, in the units of X.
     <selection>
+    missing_inputs : {"error", "learn"}, default "error"
+        What NaN in X does: with ``"learn"`` it is learned with the model, of ``"vfe"``.
     <regression scale>
     restarts : int, default 0
         Starts of the exact fit of some rows that training begins with; 0 is three.
@@ -183,6 +190,8 @@ class SparseGPRegressor(_Regressor):
         What the evidence cannot exceed; None for models that are no bounds.
     inducing_inputs_ : array of shape (n_inducing, n_features)
         In the units of X.
+    inputs_ : array of shape (n_samples, n_features)
+        With ``missing_inputs="learn"``: X with the means of what was missing.
     <features>
 
     Examples
@@ -196,18 +205,43 @@ class SparseGPRegressor(_Regressor):
 
     def __init__(self, kernel: Union[str, Kernel] = "se(ard)", mean: Union[str, Mean] = "zero",
                  model: str = "vfe", inducing: Any = None, selection: str = "greedy_variance",
-                 scale: str = "columns", restarts: int = 0, max_iter: int = 1000,
-                 random_state: Any = None, verbose: bool = False):
+                 missing_inputs: str = "error", scale: str = "columns", restarts: int = 0,
+                 max_iter: int = 1000, random_state: Any = None, verbose: bool = False):
         self.kernel = kernel
         self.mean = mean
         self.model = model
         self.inducing = inducing
         self.selection = selection
+        self.missing_inputs = missing_inputs
         self.scale = scale
         self.restarts = restarts
         self.max_iter = max_iter
         self.random_state = random_state
         self.verbose = verbose
+
+    def _finite(self):
+        if self.missing_inputs not in ("error", "learn"):
+            raise InputError(f"missing_inputs is '{self.missing_inputs}'; it is 'error' or 'learn'")
+        return "allow-nan" if self.missing_inputs == "learn" else True
+
+    def _train(self, X, y, seed, **names):
+        if not np.isnan(X).any():
+            return super()._train(X, y, seed, **names)
+        if self.model != "vfe" or self.mean != "zero":
+            raise InputError(f"missing inputs are learned by 'vfe' with mean 'zero', not by '{self.model}' with "
+                             f"'{self.mean}'")
+        if self.inducing is not None and np.ndim(self.inducing):
+            raise InputError("with missing inputs, inducing is a number")
+        model = MissingInputsRegression(X, y, kernel=self.kernel, scale=self.scale, seed=seed,
+                                        inducing=50 if self.inducing is None else self.inducing, **names)
+        fit = model.fit(max_iter=self.max_iter, progress=bool(self.verbose))
+        self.inputs_ = model.input_mean
+        return fit
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing_inputs == "learn"
+        return tags
 
     def _model(self, X, y, seed, **names):
         return SparseRegression(X, y, kernel=self.kernel, mean=self.mean, model=self.model,

@@ -38,7 +38,7 @@ class AutoregressiveGP(BaseEstimator):
     Examples
     --------
     >>> import numpy as np, covary as cv
-    >>> y = np.sin(0.3 * np.arange(80))
+    >>> y = np.sin(0.3 * np.arange(80)) + 0.01 * np.random.default_rng(0).standard_normal(80)
     >>> gp = cv.AutoregressiveGP(lags=4, model="exact", random_state=0).fit(y)
     >>> mean, sd = gp.forecast(10, return_std=True)
     >>> bool(np.abs(mean - np.sin(0.3 * np.arange(80, 90))).max() < 0.05)

@@ -18,6 +18,7 @@ NB_MODULE(_core, m) {
   covary::python::bind_generalised_fit(m);
   covary::python::bind_regression(m);
   covary::python::bind_sparse_regression(m);
+  covary::python::bind_missing_inputs(m);
   covary::python::bind_generalised(m);
   covary::python::bind_svgp(m);
   covary::python::bind_fit_file(m);

@@ -3,7 +3,7 @@
 #include <nanobind/nanobind.h>
 
 #include "covary/models/generalised.hpp"
-#include "covary/models/gplvm.hpp"
+#include "covary/models/missing_inputs.hpp"
 #include "covary/models/sparse_regression.hpp"
 #include "covary/models/svgp.hpp"
 #include "unlocked.hpp"
@@ -23,6 +23,7 @@ class Watch {
   void attach(GeneralisedOptions& options);
   void attach(SvgpOptions& options);
   void attach(GplvmOptions& options) { attach(options.training, options.after_iteration); }
+  void attach(MissingInputsOptions& options) { attach(options.training, options.after_iteration); }
 
   // For a model that knows its units only when it is made.
   void shift_by(double shift) { shift_ = shift; }

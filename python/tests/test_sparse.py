@@ -375,3 +375,28 @@ def test_files_that_cannot_be_fitted_are_refused(tmp_path):
     np.save(path, np.ones((30, 2), dtype=np.float32))
     with pytest.raises(cv.FileError):
         cv.fit_file(path, target=0)
+
+
+def test_missing_inputs_are_learned():
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((60, 2))
+    f = lambda X: np.column_stack([np.sin(X[:, 0]) + 0.3 * X[:, 1], X[:, 0] + np.tanh(X[:, 1])])
+    Y = f(X) + 0.01 * rng.standard_normal((60, 2))
+    holed = X.copy()
+    holed[20:, 1] = np.nan
+    gp = cv.SparseGPRegressor(inducing=20, missing_inputs="learn", random_state=0, max_iter=200).fit(holed, Y)
+    assert np.array_equal(np.isnan(holed) | np.isclose(gp.inputs_, holed), np.ones((60, 2), bool))
+    assert np.abs(gp.inputs_ - X)[20:, 1].mean() < 0.4
+    at = rng.standard_normal((200, 2))
+    alone = cv.SparseGPRegressor(inducing=20, random_state=0).fit(X[:20], Y[:20])
+    assert np.abs(gp.predict(at) - f(at)).mean() < np.abs(alone.predict(at) - f(at)).mean()
+    model = cv.MissingInputsRegression(holed, Y, inducing=10)
+    with pytest.raises(cv.InputError, match="comes first"):
+        model.input_mean
+    fit = model.fit(max_iter=5)
+    assert fit.model == "vfe" and fit.input_names == ["x0", "x1"]
+    assert (model.input_variance[:20] == 0).all() and (model.input_variance[20:, 1] > 0).all()
+    with pytest.raises(ValueError, match="NaN"):
+        cv.SparseGPRegressor().fit(holed, Y)
+    with pytest.raises(cv.InputError, match="by 'vfe'"):
+        cv.SparseGPRegressor(model="fitc", missing_inputs="learn").fit(holed, Y)

@@ -12,7 +12,7 @@
 #include "covary/inference/row_density.hpp"
 #include "covary/inference/uncertain_inputs.hpp"
 #include "covary/linalg/parallel.hpp"
-#include "covary/training/lbfgs.hpp"
+#include "models/infer_row.hpp"
 #include "models/undo_covariance.hpp"
 
 namespace covary {
@@ -146,6 +146,8 @@ GplvmFit::Inferred GplvmFit::infer(ConstRows Y, Index iterations, Index starts) 
     maps.emplace_back(m.posterior);
     training.push_back(m.posterior.predict_mean(mean));
   }
+  std::vector<Index> all(static_cast<std::size_t>(Q));
+  std::iota(all.begin(), all.end(), Index(0));
   Inferred out{RowMatrix::Zero(n, Q), RowMatrix::Ones(n, Q), Vector::Zero(n)};
   parallel_for(n, [&](Index i) {
     std::vector<UncertainInputs::RowTerm> terms;
@@ -167,38 +169,16 @@ GplvmFit::Inferred GplvmFit::infer(ConstRows Y, Index iterations, Index starts) 
     if (!any) return;
     const Index tries = std::min(std::max<Index>(1, starts), N);
     std::partial_sort(near.begin(), near.begin() + tries, near.end());
-    // u = (mean, log variance); the prior of a row by itself is standard normal.
-    const Objective f = [&](const Vector& u, Vector* gradient) -> std::optional<double> {
-      const Vector S = u.tail(Q).array().exp();
-      if (!S.allFinite()) return std::nullopt;
-      Vector m_bar = -u.head(Q), S_bar = 0.5 * (1.0 / S.array() - 1.0);
-      double value = -0.5 * (u.head(Q).squaredNorm() + S.sum() - u.tail(Q).sum()) +
-                     0.5 * static_cast<double>(Q);
-      for (const auto& term : terms)
-        value += term(u.data(), S.data(), gradient ? m_bar.data() : nullptr, S_bar.data());
-      if (gradient) {
-        gradient->head(Q) = -m_bar;
-        gradient->tail(Q) = -S_bar.cwiseProduct(S);
-      }
-      return -value;
-    };
-    LbfgsOptions options;
-    options.max_iterations = iterations;
-    options.gradient_tolerance = 1e-5;
-    std::optional<Minimum> best;
+    std::vector<InferredRow> from;
     for (Index t = 0; t < tries; ++t) {
       const Index r = near[static_cast<std::size_t>(t)].second;
-      Vector u(2 * Q);
-      for (Index q = 0; q < Q; ++q) {
-        u(q) = mean(r, q);
-        u(Q + q) = std::log(std::clamp(variance(r, q), 1e-4, 1.0));
-      }
-      Minimum found = minimise(f, u, options);
-      if (!best || found.state.value < best->state.value) best = std::move(found);
+      from.push_back({mean.row(r), variance.row(r)});
     }
-    out.mean.row(i) = best->state.u.head(Q);
-    out.variance.row(i) = best->state.u.tail(Q).array().exp();
-    out.bound(i) = -best->state.value - jacobian;
+    // The prior of a row by itself is standard normal.
+    const InferredRow found = infer_row(terms, all, from, iterations);
+    out.mean.row(i) = found.mean;
+    out.variance.row(i) = found.variance;
+    out.bound(i) = found.bound - jacobian;
   });
   return out;
 }

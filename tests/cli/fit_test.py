@@ -1,5 +1,6 @@
 """fit: starts from another model, cost, progress, interruption, folds; compare."""
 
+import math
 import os
 import pty
 import random
@@ -197,6 +198,26 @@ class Compare(CommandLine):
         train = self.path("train.csv")
         self.refused("compare", train, "--target", "y", says=["--kernel"])
         self.refused("compare", train, "--target", "y", "--kernel", "sse", says=["did you mean"])
+
+
+class MissingInputs(CommandLine):
+    def test_missing_inputs_are_learned(self):
+        rng = random.Random(4)
+        rows = []
+        for i in range(60):
+            u, v = rng.gauss(0, 1), rng.gauss(0, 1)
+            a, b = math.sin(u) + 0.3 * v + 0.01 * rng.gauss(0, 1), u + math.tanh(v) + 0.01 * rng.gauss(0, 1)
+            rows.append((u, "" if i >= 20 else v, a, b))
+        text = lambda rows: "u,v,a,b\n" + "".join(",".join(map(str, row)) + "\n" for row in rows)
+        table = self.write("holed.csv", text(rows))
+        fit = ("fit", table, "--target", "a,b", "--max-iter", "100")
+        self.refused(*fit, says=["row 20", "--missing learn"])
+        learned = self.json_of(*fit, "--missing", "learn", "--inducing", "20", "--out", self.path("l.cov"))
+        self.assertEqual((learned["model"], learned["n"], learned["missing_inputs"]), ("vfe", 60, 40))
+        scores = self.json_of("evaluate", self.path("l.cov"), self.write("whole.csv", text(rows[:20])))
+        self.assertLess(scores["rmse"], 0.2)
+        for more in (("--folds", "3"), ("--model", "fitc"), ("--set", "likelihood.variance=1"), ("--from", "l.cov")):
+            self.refused(*fit, "--missing", "learn", *more, says=["--missing learn"])
 
 
 if __name__ == "__main__":

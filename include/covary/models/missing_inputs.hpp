@@ -1,0 +1,59 @@
+#pragma once
+
+#include "covary/models/gplvm.hpp"
+
+namespace covary {
+
+struct MissingInputsOptions {
+  Kernel kernel = "se(ard)";
+  Index inducing = 50;  // at most a row each
+  ScaleMode scale_inputs = ScaleMode::columns;
+  ScaleMode scale_outputs = ScaleMode::columns;
+  double jitter = 0.0;
+  Index held_iterations = 100;  // in each of the two stages before everything is trained
+  std::uint64_t seed = 0;
+  LbfgsOptions training = {};
+  std::function<void(const TrainingState&)> after_iteration = nullptr;
+  std::function<void(const std::string&)> tell = nullptr;
+};
+
+// A regression by VFE, and q of the inputs it was trained on, in the units of the data: where they
+// were given the variance is zero.
+struct MissingInputsFit {
+  RegressionFit regression;
+  RowMatrix mean, variance;  // N×D
+};
+
+// Regression with missing inputs (NaN in X), which are learned: semi-described learning (Damianou &
+// Lawrence 2015, Algorithm 1). The complete rows train a sparse regression; by it the missing
+// entries of the others are inferred from their outputs; from there q of the missing entries, with
+// the prior N(0, I) in the units the model sees, is trained with everything else. Y may be missing
+// too, though not a whole row of it.
+//
+//   MissingInputsFit fit = MissingInputsRegression(X, Y, {.inducing = 30}).fit();
+//   Prediction p = fit.regression.predict(Xnew);
+class MissingInputsRegression {
+ public:
+  MissingInputsRegression(ConstRows X, ConstRows Y, MissingInputsOptions options = {});
+  MissingInputsFit fit() const;
+
+ private:
+  // As the model sees them.
+  struct Scaled {
+    RowMatrix X, Y;
+    Scaling inputs, outputs;
+    double log_jacobian = 0.0;
+    std::vector<std::string> warnings;
+    std::vector<Index> whole, holed;  // rows whose inputs are all known, or not
+  };
+  RegressionFit fit_whole_rows() const;
+  LatentMarginals infer_missing(const RegressionFit& fit) const;
+  GplvmOptions latent_options() const;
+  void start_at(Gplvm& model, const RegressionFit& fit, const LatentMarginals& q) const;
+  void train_mapping(Gplvm& model) const;
+
+  MissingInputsOptions options_;
+  Scaled data_;
+};
+
+}  // namespace covary

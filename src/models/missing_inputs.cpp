@@ -1,0 +1,194 @@
+#include "covary/models/missing_inputs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "covary/data/kmeans.hpp"
+#include "covary/data/split.hpp"
+#include "covary/error.hpp"
+#include "covary/linalg/parallel.hpp"
+#include "covary/models/sparse_regression.hpp"
+#include "models/infer_row.hpp"
+
+namespace covary {
+namespace {
+
+constexpr Index fewest_rows = 3, inference_iterations = 200, inference_starts = 2;
+
+// The squared distance of a row from a complete one, over what both have.
+double distance(const RowMatrix& X, const RowMatrix& Y, Index i, Index r) {
+  double sum = 0.0;
+  for (const RowMatrix* table : {&X, &Y})
+    for (Index c = 0; c < table->cols(); ++c) {
+      const double away = (*table)(i, c) - (*table)(r, c);
+      if (!std::isnan(away)) sum += away * away;
+    }
+  return sum;
+}
+
+}  // namespace
+
+MissingInputsRegression::MissingInputsRegression(ConstRows X, ConstRows Y,
+                                                 MissingInputsOptions options)
+    : options_(std::move(options)) {
+  if (X.rows() != Y.rows())
+    throw InputError(fmt::format("X has {} rows, Y {}", X.rows(), Y.rows()));
+  ScalingFit in = fit_scaling(X, options_.scale_inputs), y = fit_scaling(Y, options_.scale_outputs);
+  data_.warnings = std::move(in.warnings);
+  data_.warnings.insert(data_.warnings.end(), y.warnings.begin(), y.warnings.end());
+  data_.X = in.scaling.apply(X);
+  data_.Y = y.scaling.apply(Y);
+  data_.log_jacobian = y.scaling.log_jacobian(Y);
+  data_.inputs = std::move(in.scaling);
+  data_.outputs = std::move(y.scaling);
+  for (Index i = 0; i < X.rows(); ++i)
+    (X.row(i).array().isNaN().any() ? data_.holed : data_.whole).push_back(i);
+}
+
+// Of the rows whose inputs are all known.
+RegressionFit MissingInputsRegression::fit_whole_rows() const {
+  const auto& d = data_;
+  const auto& o = options_;
+  SparseRegressionOptions r;
+  r.kernel = o.kernel;
+  r.inducing = std::min(o.inducing, static_cast<Index>(d.whole.size()));
+  r.scale_inputs = r.scale_outputs = ScaleMode::none;
+  r.jitter = o.jitter;
+  r.seed = o.seed;
+  r.training = o.training;
+  r.tell = o.tell;
+  return SparseRegression(take_rows(d.X, d.whole), take_rows(d.Y, d.whole), r).fit();
+}
+
+// q of the inputs of all rows, given what the regression says.
+LatentMarginals MissingInputsRegression::infer_missing(const RegressionFit& fit) const {
+  const auto& d = data_;
+  const Index D = d.X.cols();
+  const UncertainInputs map(fit.posterior);
+  LatentMarginals out{d.X, RowMatrix::Zero(d.X.rows(), D), 0.0, {}};
+  parallel_for(static_cast<Index>(d.holed.size()), [&](Index h) {
+    const Index i = d.holed[static_cast<std::size_t>(h)];
+    std::vector<std::pair<double, Index>> near;
+    near.reserve(d.whole.size());
+    for (const Index r : d.whole) near.emplace_back(distance(d.X, d.Y, i, r), r);
+    const Index tries = std::min<Index>(inference_starts, static_cast<Index>(near.size()));
+    std::partial_sort(near.begin(), near.begin() + tries, near.end());
+    std::vector<Index> free;
+    for (Index c = 0; c < D; ++c)
+      if (std::isnan(d.X(i, c))) free.push_back(c);
+    std::vector<InferredRow> starts;
+    for (Index t = 0; t < tries; ++t) {
+      InferredRow start{d.X.row(i), Vector::Zero(D)};
+      for (const Index c : free) {
+        start.mean(c) = d.X(near[static_cast<std::size_t>(t)].second, c);
+        start.variance(c) = 0.5;
+      }
+      starts.push_back(std::move(start));
+    }
+    const RowMatrix y = d.Y.row(i);
+    const std::vector<UncertainInputs::RowTerm> terms{{map, y.data()}};
+    const InferredRow found = infer_row(terms, free, starts, inference_iterations);
+    out.mean.row(i) = found.mean;
+    out.variance.row(i) = found.variance;
+  });
+  return out;
+}
+
+GplvmOptions MissingInputsRegression::latent_options() const {
+  const auto& d = data_;
+  const auto& o = options_;
+  GplvmOptions g;
+  g.latent = d.X.cols();
+  g.kernel = o.kernel;
+  g.inducing = o.inducing;
+  g.scale_outputs = ScaleMode::none;
+  g.jitter = o.jitter;
+  g.given = d.X;
+  g.starts = 1;
+  g.held_iterations = o.held_iterations;
+  g.seed = o.seed;
+  g.training = o.training;
+  g.after_iteration = o.after_iteration;
+  g.tell = o.tell;
+  return g;
+}
+
+// The model starts where the regression and the inference have got to; Z at centres of the inputs.
+void MissingInputsRegression::start_at(Gplvm& model, const RegressionFit& fit,
+                                       const LatentMarginals& q) const {
+  const auto& d = data_;
+  Parameters& p = model.parameters();
+  for (const Parameter& own : fit.parameters.all())
+    if (own.path != "features.Z") p.set(own.path, own.value);
+  std::vector<double> mean, variance;
+  for (Index i = 0; i < d.X.rows(); ++i)
+    for (Index c = 0; c < d.X.cols(); ++c)
+      if (std::isnan(d.X(i, c))) {
+        mean.push_back(q.mean(i, c));
+        variance.push_back(std::clamp(q.variance(i, c), 1e-4, 0.99));
+      }
+  const auto count = static_cast<Index>(mean.size());
+  p.set("latent.mean", Eigen::Map<const Vector>(mean.data(), count));
+  p.set("latent.variance", Eigen::Map<const Vector>(variance.data(), count));
+  const RowMatrix Z =
+      kmeans(q.mean, std::min(options_.inducing, d.X.rows()), options_.seed).centres;
+  if (Z.size() == p.at("features.Z").value.size())  // repeated rows may leave fewer centres
+    p.set("features.Z", Eigen::Map<const Vector>(Z.data(), Z.size()));
+}
+
+// Z and the lengthscales find their place before the inputs move.
+void MissingInputsRegression::train_mapping(Gplvm& model) const {
+  const auto& o = options_;
+  if (o.held_iterations == 0 || o.training.max_iterations == 0) return;
+  const Parameters before = model.parameters();
+  model.parameters().fix("latent");
+  if (model.parameters().free_size() > 0) {
+    Jitter jitter{o.jitter};
+    LbfgsOptions training = o.training;
+    training.max_iterations = std::min(training.max_iterations, o.held_iterations);
+    training.objective_changed = [&jitter] { return std::exchange(jitter.raised, false); };
+    const Minimum found =
+        minimise([&](const Vector& u, Vector* g) { return model.objective(u, g, jitter); },
+                 model.parameters().flatten(), training);
+    model.parameters().set_values(model.parameters().constrain(found.state.u));
+  }
+  const Vector values = model.parameters().values();
+  model.parameters() = before;
+  model.parameters().set_values(values);
+}
+
+MissingInputsFit MissingInputsRegression::fit() const {
+  const auto& d = data_;
+  Gplvm model(d.Y, latent_options());
+  if (!d.holed.empty() && static_cast<Index>(d.whole.size()) >= fewest_rows) {
+    if (options_.tell)
+      options_.tell(fmt::format("{} of {} rows are complete: a regression of those first",
+                                d.whole.size(), d.X.rows()));
+    const RegressionFit first = fit_whole_rows();
+    start_at(model, first, infer_missing(first));
+    train_mapping(model);
+  }
+  GplvmFit fit = model.fit();
+  Summary& summary = fit.summary;
+  summary.warnings.insert(summary.warnings.begin(), d.warnings.begin(), d.warnings.end());
+  for (auto& p : summary.trace) p.value -= d.log_jacobian;
+  summary.value -= d.log_jacobian;
+  summary.initial_value -= d.log_jacobian;
+  return {{fit.mappings.front().posterior,
+           d.inputs,
+           d.outputs,
+           fit.parameters,
+           summary,
+           fit.elbo - d.log_jacobian,
+           fit.log_prior,
+           {},
+           {},
+           {}},
+          d.inputs.undo(fit.mean),
+          d.inputs.undo_variance(fit.variance)};
+}
+
+}  // namespace covary
