@@ -125,6 +125,12 @@ Outcome report(const SavedModel& m, const ReportArguments& a) {
                  options.held_out ? json(options.held_out->X.rows()) : json(nullptr));
 }
 
+Prediction given_back(const PpcaFit& fit, ConstRows Y) { return fit.infer(Y).outputs; }
+Prediction given_back(const GplvmFit& fit, ConstRows Y) {
+  const GplvmFit::Inferred found = fit.infer(Y);
+  return fit.decode(found.mean, found.variance);
+}
+
 template <class Saved>
 Outcome report(const Saved& m, const ReportArguments& a) {  // of a latent-variable model
   LatentReportOptions options;
@@ -133,8 +139,7 @@ Outcome report(const Saved& m, const ReportArguments& a) {  // of a latent-varia
   const Table table = read_table(a.data, {parse_header(a.header)});
   HeldOutRows rows{file_name(a.data),
                    numeric_columns(table, select_columns(table, m.fit.output_names)), Prediction()};
-  const GplvmFit::Inferred found = m.fit.infer(rows.Y);
-  rows.decoded = m.fit.decode(found.mean, found.variance);
+  rows.decoded = given_back(m.fit, rows.Y);
   const Index n = rows.Y.rows();
   options.held_out = std::move(rows);
   return written(a, latent_report(m.fit, options), n);

@@ -10,7 +10,7 @@ void bind_parameters(nanobind::module_& m);
 void bind_kernels(nanobind::module_& m);
 void bind_summary(nanobind::module_& m);
 void bind_fit(nanobind::module_& m);
-void bind_latent_fit(nanobind::module_& m);       // and the model
+void bind_latent_fit(nanobind::module_& m);  // and the model
 void bind_ppca(nanobind::module_& m);
 void bind_class_density(nanobind::module_& m);
 void bind_generalised_fit(nanobind::module_& m);  // and load()

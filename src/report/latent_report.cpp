@@ -200,6 +200,15 @@ std::vector<Figure> reconstructions(const HeldOutRows& data) {
   return out;
 }
 
+void add_reconstructions(Page& page, const HeldOutRows& data) {
+  page.section("Rows given back");
+  page.paragraph(fmt::format(
+      "Rows of {}: each latent input was inferred from the outputs that the row has, and "
+      "decoded.",
+      data.name));
+  page.figures(reconstructions(data));
+}
+
 }  // namespace
 
 std::string latent_report(const GplvmFit& fit, const LatentReportOptions& options) {
@@ -234,15 +243,7 @@ std::string latent_report(const GplvmFit& fit, const LatentReportOptions& option
     along.push_back(uncertainty_along(fit, order[static_cast<std::size_t>(i)]));
   page.figures(along);
 
-  if (options.held_out) {
-    const HeldOutRows& data = *options.held_out;
-    page.section("Rows given back");
-    page.paragraph(
-        fmt::format("Rows of {}: each latent input was inferred from the outputs that the row has, "
-                    "and decoded.",
-                    data.name));
-    page.figures(reconstructions(data));
-  }
+  if (options.held_out) add_reconstructions(page, *options.held_out);
 
   if (fit.dynamics) {
     page.section("Over time");
@@ -272,6 +273,7 @@ std::string latent_report(const PpcaFit& fit, const LatentReportOptions& options
     page.figures(
         {row_map(fit.mean, fit.row_labels, 0, 1).caption("Means of x given a row.").figure()});
   }
+  if (options.held_out) add_reconstructions(page, *options.held_out);
   return page.html();
 }
 

@@ -55,8 +55,8 @@ struct SparseTerms {
 // sums over the rows it makes the bound, and further rows can be added to it.
 struct SparseFactors {
   std::vector<Index> columns;
-  Matrix LB;                                             // lower factor of B = I + C
-  Matrix c;                                              // LB⁻¹·beta, M×P
+  Matrix LB;                                                           // lower factor of B = I + C
+  Matrix c;                                                            // LB⁻¹·beta, M×P
   double rows = 0.0, rr = 0.0, log_w = 0.0, term = 0.0, silent = 0.0;  // as in WeightedStatistics
 
   double outputs() const { return static_cast<double>(columns.size()) + silent; }  // P

@@ -86,7 +86,7 @@ class Gplvm {
     Scaling scaling;
     std::vector<std::vector<Index>> columns;  // by missing pattern
     FeaturesPtr features;
-    Index offset = 0;  // of its parameters in values()
+    Index offset = 0;        // of its parameters in values()
     double silent() const {  // columns that the factor does not have
       return all_Y.size() ? static_cast<double>(all_Y.cols() - Y.cols()) : 0.0;
     }
