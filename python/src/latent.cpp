@@ -226,9 +226,9 @@ void bind_latent_fit(nb::module_& m) {
                    "variance: numpy.typing.ArrayLike | None = None) -> " COVARY_MOMENTS))
       .def(
           "sample",
-          [](const SavedLatent& m, const ArrayLike& X, Index draws, std::uint64_t seed) {
+          [](const SavedLatent& self, const ArrayLike& X, Index draws, std::uint64_t seed) {
             const Rows at = to_inputs(X);
-            return draws_like(X, unlocked([&] { return m.fit.sample(at.get(), draws, seed); }));
+            return draws_like(X, unlocked([&] { return self.fit.sample(at.get(), draws, seed); }));
           },
           "X"_a, "draws"_a = 1, "seed"_a = 0,
           "Joint draws of the outputs, without noise, at points of the latent space: draws×n×P.",
@@ -236,12 +236,12 @@ void bind_latent_fit(nb::module_& m) {
                   "-> " COVARY_ARRAY))
       .def(
           "explore",
-          [](const SavedLatent& m, const std::filesystem::path& path, const std::string& draw,
+          [](const SavedLatent& self, const std::filesystem::path& path, const std::string& draw,
              const std::string& title) {
             LatentExplorerOptions options;
             options.draw = draw;
             if (!title.empty()) options.title = title;
-            write_file(path.string(), latent_explorer(m.fit, options));
+            write_file(path.string(), latent_explorer(self.fit, options));
           },
           "path"_a, "draw"_a = "auto", "title"_a = "",
           "Writes a page to walk through the latent space, as ``covary explore`` does. ``draw`` is "

@@ -87,7 +87,8 @@ void Watch::show(const RestartsState& state) {
 // Of minibatches the means over some steps are seen: single values say little. There are none
 // before the first step of Adam, while q moves alone.
 void Watch::show(const AdamState& s) {
-  if (s.steps == 0) return;
+  if (s.steps == seen_) return;  // a batch that moved q alone
+  seen_ = s.steps;
   const nb::gil_scoped_acquire acquire;
   if (!callback_.is_none() && !stopped_)
     stopped_ =

@@ -50,6 +50,7 @@ class Watch {
 
   nanobind::object callback_, bar_;
   double shift_;
+  Index seen_ = 0;        // steps of Adam
   bool stopped_ = false;  // by the caller's function
 };
 

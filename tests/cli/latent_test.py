@@ -101,7 +101,7 @@ class Curve(CommandLine):
         self.refused("fit", self.table, "--model", "ppca", "--latent", "4", "--target", "a,b,c,d",
                      says=["no direction for the noise"])
         self.refused("fit", self.table, "--model", "ppca", "--dynamics", "time", says=["--model gplvm and mrd"])
-        self.refused("sample", self.path("p.cov"), self.table, says=["latent-variable model"])
+        self.refused("sample", self.path("p.cov"), self.table, says=["principal components"])
 
     def test_bad_calls_say_what_to_do(self):
         for words, arguments in (("two views", ["--model", "mrd"]),
