@@ -21,7 +21,7 @@
 namespace covary::experiments {
 namespace {
 
-constexpr Index silhouette = 100, pose = 63, latent = 12, inducing = 100;
+constexpr Index silhouette = 100, joints = 21, pose = 3 * joints, latent = 12, inducing = 100;
 constexpr Index train_iterations = 500, test_iterations = 300, window = 5;
 
 struct Walks {
@@ -65,7 +65,7 @@ double error(const RowMatrix& predicted, const RowMatrix& truth) {
   for (Index i = 0; i < truth.rows(); ++i)
     for (Index j = 0; j < pose; j += 3)
       sum += (predicted.row(i).segment(j, 3) - truth.row(i).segment(j, 3)).norm();
-  return sum / static_cast<double>(truth.rows() * (pose / 3));
+  return sum / static_cast<double>(truth.rows() * joints);
 }
 
 RowMatrix linear_regression(const Walks& train, const Walks& test) {

@@ -158,7 +158,7 @@ Pca get_pca(const Container& c, Index components) {
   return out;
 }
 
-void put_nested(Container& c, const std::string& prefix, Container own) {
+void put_nested(Container& c, const std::string& prefix, Container&& own) {
   for (auto& [name, tensor] : own.tensors) c.tensors[prefix + name] = std::move(tensor);
 }
 
