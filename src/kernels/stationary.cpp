@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "covary/error.hpp"
-#include "covary/linalg/blas.hpp"
 #include "covary/linalg/vector_math.hpp"
 
 namespace covary {
@@ -86,36 +85,6 @@ void Stationary::pullback(const double* theta, const PairBlock& p, const double*
   }
 }
 
-namespace {
-
-// From so many columns on matrix products are quicker than the loops of squared_distances_pullback.
-constexpr Index many_dims = 24;
-
-// The same from Σ_ij W_ij (x_i − z_j)² = Σ_i r_i x_i² + Σ_j c_j z_j² − 2 tr(XᵀWZ), r and c the sums
-// of W's rows and columns, about one of the points so that little cancels. x and z are moved there.
-void pullback_by_products(double* x, Index nx, double* z, Index nz, Index dims, const double* W,
-                          double* per_dim, double* xbar, double* zbar) {
-  const Eigen::Map<const Matrix> weights(W, nx, nz);
-  Eigen::Map<Matrix> X(x, nx, dims), Z(z, nz, dims);
-  for (Index d = 0; d < dims; ++d) {
-    const double centre = Z(0, d);
-    X.col(d).array() -= centre;
-    Z.col(d).array() -= centre;
-  }
-  const Vector r = weights.rowwise().sum(), c = weights.colwise().sum();
-  Matrix WZ, WX;
-  if (xbar || !zbar) WZ = product(weights, Z);
-  if (zbar) WX = product(weights, X, Op::transpose);
-  for (Index d = 0; d < dims; ++d) {
-    const double cross = zbar ? dot(Z.col(d), WX.col(d)) : dot(X.col(d), WZ.col(d));
-    per_dim[d] += dot(r, X.col(d).cwiseAbs2()) + dot(c, Z.col(d).cwiseAbs2()) - 2.0 * cross;
-    if (xbar) Eigen::Map<Vector>(xbar + d * nx, nx) += 2.0 * (r.cwiseProduct(X.col(d)) - WZ.col(d));
-    if (zbar) Eigen::Map<Vector>(zbar + d * nz, nz) += 2.0 * (c.cwiseProduct(Z.col(d)) - WX.col(d));
-  }
-}
-
-}  // namespace
-
 void Stationary::pull_distances(const double* theta, const PairBlock& p, const double* W,
                                 double* theta_bar, double* xbar, double* zbar) const {
   const Index dims = p.x.dims;
@@ -127,12 +96,8 @@ void Stationary::pull_distances(const double* theta, const PairBlock& p, const d
   Scratch xs(xbar ? p.x.n * dims : 0), zs(zbar ? p.z.n * dims : 0);
   if (xbar) std::fill_n(xs.get(), p.x.n * dims, 0.0);
   if (zbar) std::fill_n(zs.get(), p.z.n * dims, 0.0);
-  if (dims >= many_dims)
-    pullback_by_products(x.get(), p.x.n, z.get(), p.z.n, dims, W, per_dim.data(),
-                         xbar ? xs.get() : nullptr, zbar ? zs.get() : nullptr);
-  else
-    squared_distances_pullback(x.get(), p.x.n, z.get(), p.z.n, dims, W, per_dim.data(),
-                               xbar ? xs.get() : nullptr, zbar ? zs.get() : nullptr);
+  squared_distances_pullback(x.get(), p.x.n, z.get(), p.z.n, dims, W, per_dim.data(),
+                             xbar ? xs.get() : nullptr, zbar ? zs.get() : nullptr);
   for (Index d = 0; d < dims; ++d) {
     const double inv = inverse[static_cast<std::size_t>(d)];
     // r² holds (x_d − x'_d)²/ℓ_d²: its derivative by ℓ_d is −2/ℓ_d times that.
