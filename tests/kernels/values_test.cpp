@@ -267,8 +267,7 @@ TEST(BadKernels, AreRefused) {
                InputError);
 }
 
-// Over many columns the pullback is by matrix products, over few by loops: columns in which all
-// rows agree change nothing, wherever they lie.
+// Columns in which all rows agree change nothing, wherever they lie.
 TEST(Stationary, PullbacksOverManyColumnsAreThoseOverFew) {
   Random random(8);
   const Index few = 5, many = 40;
