@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
@@ -120,10 +119,8 @@ class Session {
   }
 
   void begin_progress(const LbfgsOptions& training, Index starts, double shift) {
-    const auto kind = a_.training.verbose           ? Progress::Kind::lines
-                      : !common_.quiet && isatty(2) ? Progress::Kind::bar
-                                                    : Progress::Kind::none;
-    progress_.emplace(kind, starts, training.gradient_tolerance, a_.training.max_iter, shift);
+    progress_.emplace(Progress::kind(a_.training.verbose, common_.quiet), starts,
+                      training.gradient_tolerance, a_.training.max_iter, shift);
   }
 
   GeneralisedFit run_generalised() {

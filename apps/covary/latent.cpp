@@ -1,7 +1,6 @@
 #include "latent.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -142,11 +141,8 @@ LatentRun fit_latent(const LatentArguments& a, const TrainingArguments& t, const
   if (s.model == "mrd" && o.views.size() < 2)
     throw InputError("--model mrd needs two views or more: --view a=COL,… --view b=COL,…");
   const Interruption interruption;
-  const auto kind = t.verbose                    ? Progress::Kind::lines
-                    : !common.quiet && isatty(2) ? Progress::Kind::bar
-                                                 : Progress::Kind::none;
-  Progress progress(kind, std::max<Index>(1, o.starts), o.training.gradient_tolerance, t.max_iter,
-                    0.0);
+  Progress progress(Progress::kind(t.verbose, common.quiet), std::max<Index>(1, o.starts),
+                    o.training.gradient_tolerance, t.max_iter, 0.0);
   o.after_iteration = [&](const TrainingState& state) { progress.show(state); };
   Gplvm model(Y, o);
   apply_settings(t, model.parameters());

@@ -1,7 +1,6 @@
 #include "missing_inputs.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "covary/error.hpp"
 #include "covary/models/missing_inputs.hpp"
@@ -41,10 +40,8 @@ RegressionFit fit_learned(const TrainingArguments& t, const SparseArguments& s,
   o.seed = plain.seed;
   o.training = plain.training;
   o.training.stop = Interruption::requested;
-  Progress progress(t.verbose                    ? Progress::Kind::lines
-                    : !common.quiet && isatty(2) ? Progress::Kind::bar
-                                                 : Progress::Kind::none,
-                    1, o.training.gradient_tolerance, t.max_iter, 0.0);
+  Progress progress(Progress::kind(t.verbose, common.quiet), 1, o.training.gradient_tolerance,
+                    t.max_iter, 0.0);
   o.after_iteration = [&](const TrainingState& state) { progress.show(state); };
   o.tell = [&](const std::string& text) { tell(common, text); };
   tell(common, fmt::format("{} of {} inputs are missing and will be learned",

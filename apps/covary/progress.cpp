@@ -1,6 +1,7 @@
 #include "progress.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -42,6 +43,11 @@ Interruption::~Interruption() {
 }
 
 bool Interruption::requested() { return interrupted != 0; }
+
+Progress::Kind Progress::kind(bool verbose, bool quiet) {
+  if (verbose) return Kind::lines;
+  return !quiet && isatty(2) ? Kind::bar : Kind::none;
+}
 
 Progress::Progress(Kind kind, Index starts, double gradient_tolerance, Index max_iterations,
                    double shift)

@@ -27,6 +27,8 @@ class Interruption {
 class Progress {
  public:
   enum class Kind { none, bar, lines };
+  // Lines if they are asked for, the bar on a terminal unless all should be quiet.
+  static Kind kind(bool verbose, bool quiet);
   // `shift` is added to −value: what makes it the objective in the units of the data.
   Progress(Kind kind, Index starts, double gradient_tolerance, Index max_iterations, double shift);
   void show(const TrainingState& state);

@@ -7,9 +7,12 @@
 #include "covary/random/random.hpp"
 #include "covary/storage/container.hpp"
 #include "covary/storage/model_file.hpp"
+#include "damage.hpp"
 
 namespace covary {
 namespace {
+
+using testing::expect_damage_refused, testing::expect_refused;
 
 SavedPpca saved() {
   SavedPpca out{fit_ppca(Random(3).normal_matrix(12, 4), 2, ScaleMode::columns)};
@@ -36,29 +39,11 @@ TEST(PpcaFile, RoundTripKeepsTheBits) {
 
 TEST(PpcaFile, DamageBehindValidChecksumsIsRefused) {
   const Container good = parse_container(save_model_bytes(saved()));
-  const auto refused = [&](const Container& bad, const std::string& what) {
-    EXPECT_THROW(load_any_model_bytes(serialise_container(bad)), FileError) << what;
-  };
-  for (const auto& [name, tensor] : good.tensors) {
-    Container bad = good;
-    bad.tensors.erase(name);
-    refused(bad, name);
-    bad.put_vector(name, Vector::Constant(3, std::nan("")));
-    refused(bad, name);
-  }
-  const auto j = nlohmann::json::parse(good.metadata);
-  for (const auto& [key, value] : j.items()) {
-    if (key.starts_with("sha256") || key == "format_version") continue;
-    Container bad = good;
-    auto changed = j;
-    changed[key] = nlohmann::json::array({7, "x"});
-    bad.metadata = changed.dump();
-    refused(bad, key);
-  }
+  expect_damage_refused(good);
   Container bad = good;
   bad.tensors.erase("noise_variance");
   bad.put_vector("noise_variance", Vector::Constant(1, 1e3));
-  refused(bad, "more noise than signal");
+  expect_refused(bad, "more noise than signal");
 }
 
 }  // namespace
