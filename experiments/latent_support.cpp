@@ -34,11 +34,6 @@ std::vector<Index> columns_between(Index first, Index end) {
 
 Dynamical train_dynamical(const RowMatrix& Y, GplvmOptions options, const std::string& name) {
   Gplvm model(Y, options);
-  // Thirty wiggles over the longest sequence, as the document's programs begin.
-  const Vector t = options.times.col(0);
-  for (const Parameter& p : model.parameters().all())
-    if (p.path.starts_with("dynamics") && p.path.ends_with("lengthscales"))
-      model.parameters().set(p.path, (t.maxCoeff() - t.minCoeff()) / std::sqrt(30.0));
   Dynamical out{Y, std::move(options), model.fit()};
   progress(fmt::format("{}: bound {:.1f} after {} iterations and {:.0f} s, {} dimensions", name,
                        out.fit.elbo, out.fit.summary.iterations, out.fit.summary.seconds,
@@ -54,12 +49,19 @@ Completed complete(const Dynamical& trained, const RowMatrix& Y, const RowMatrix
   if (o.sequences.empty()) o.sequences.push_back(0);
   o.sequences.push_back(N);
   o.start_mean = above_and_below(trained.fit.mean, start);
+  const Parameters& known = trained.fit.parameters;
+  const Index theta = o.dynamics.parameter_count(o.times.cols());
+  o.dynamics_start = trained.fit.dynamics_values.tail(theta);
   o.held_iterations = 0;
   o.starts = 1;
   o.training.max_iterations = iterations;
   Gplvm model(above_and_below(trained.Y, Y), o);
-  for (const Parameter& p : trained.fit.parameters.all())
+  for (const Parameter& p : known.all())
     if (!p.path.starts_with("latent.")) model.parameters().set(p.path, p.value);
+  Vector precisions = model.parameters().at("latent.precisions").value;
+  const Vector& before = known.at("latent.precisions").value;
+  precisions.head(before.size()) = before;
+  model.parameters().set("latent.precisions", precisions);
   const GplvmFit fit = model.fit();
   return {fit.decode(fit.mean.bottomRows(n), fit.variance.bottomRows(n)).mean, fit.elbo};
 }

@@ -1,38 +1,17 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "covary/error.hpp"
 #include "covary/inference/latent_inputs.hpp"
 #include "covary/linalg/blas.hpp"
 #include "covary/linalg/cholesky.hpp"
+#include "covary/linalg/parallel.hpp"
+#include "inference/dynamical_site.hpp"
 
 namespace covary {
 namespace {
-
-// B̃ = I + Λ^½KΛ^½, whose eigenvalues are at least one: nothing here inverts K.
-struct Site {
-  Vector root;  // √λ
-  Matrix L;     // of B̃
-  Matrix V;     // L⁻¹Λ^½K, so that S = K − VᵀV
-  Site(const Matrix& K, const Vector& lambda) : root(lambda.cwiseSqrt()) {
-    Matrix B = root.asDiagonal() * K * root.asDiagonal();
-    B.diagonal().array() += 1.0;
-    L = cholesky(std::move(B), "I + Λ½KΛ½").L;
-    V = root.asDiagonal() * K;
-    solve_lower(L, V);
-  }
-  Vector variances(const Matrix& K) const {
-    return (K.diagonal() - V.colwise().squaredNorm().transpose()).cwiseMax(0.0);
-  }
-  // tr B̃⁻¹ + log|B̃| − n, which is zero for λ = 0
-  double divergence() const {
-    Matrix inverse = Matrix::Identity(L.rows(), L.cols());
-    solve_lower(L, inverse);
-    return inverse.squaredNorm() + 2.0 * L.diagonal().array().log().sum() -
-           static_cast<double>(L.rows());
-  }
-};
 
 // From the bar of A = LLᵀ's factor, given as LᵀL̄, to that of A: L⁻ᵀ sym(Φ(LᵀL̄)) L⁻¹, where Φ takes
 // the lower triangle with half the diagonal.
@@ -85,60 +64,6 @@ DynamicalInputs::Gram DynamicalInputs::factored(const double* theta, const Block
   return out;
 }
 
-// Means as given, by v = L⁻¹X; one λ for all, such that the variances are about what is asked.
-void DynamicalInputs::declare(Parameters& out, ConstRows means, double variance) const {
-  const Index N = rows(), Q = dims(), d = options_.times.cols();
-  DataScale scale = DataScale::unit(d);
-  for (Index c = 0; c < d; ++c) {
-    const Vector t = options_.times.col(c);
-    scale.x_range(c) = std::max(t.maxCoeff() - t.minCoeff(), 1e-12);
-    scale.x_sd(c) = std::max(std::sqrt((t.array() - t.mean()).square().mean()), 1e-12);
-  }
-  Parameters kernel = options_.kernel.parameters(scale, "dynamics");
-  // The size of the latent space is the mappings' business: the first variance stays one.
-  for (const Parameter& p : kernel.all())
-    if (p.path.ends_with(".variance")) {
-      kernel.set(p.path, 1.0);
-      kernel.fix(p.path);
-      break;
-    }
-  // And a nugget that keeps K well conditioned; trained, it goes to zero.
-  for (const auto& term : options_.kernel.terms(d))
-    if (term.node->is_white()) {
-      const std::string path =
-          "dynamics" + term.path.substr(std::string("kernel").size()) + ".variance";
-      kernel.set(path, 1e-3);
-      kernel.fix(path);
-    }
-  const Vector theta = kernel.values();
-  RowMatrix whitened(N, Q);
-  for (const Block& b : blocks_) {
-    Matrix K = gram_of(theta.data(), b);
-    K.diagonal().array() += 1e-3 * K.diagonal().mean();  // a start needs no exact interpolation
-    Matrix X = means.middleRows(b.first, b.n);
-    solve_lower(cholesky(std::move(K), "the dynamics' Gram matrix").L, X);
-    whitened.middleRows(b.first, b.n) = X;
-  }
-  const auto typical = [&](double lambda) {
-    Vector all(N);
-    for (const Block& b : blocks_) {
-      const Matrix K = gram_of(theta.data(), b);
-      all.segment(b.first, b.n) = Site(K, Vector::Constant(b.n, lambda)).variances(K);
-    }
-    return all.mean();
-  };
-  double low = std::log(1e-4), high = std::log(1e6);
-  for (int step = 0; step < 30; ++step) {
-    const double middle = 0.5 * (low + high);
-    (typical(std::exp(middle)) > variance ? low : high) = middle;
-  }
-  out.add({"latent.whitened", Eigen::Map<const Vector>(whitened.data(), N * Q), Transform::real(),
-           N, Q});
-  out.add(
-      {"latent.precisions", Vector::Constant(N * Q, std::exp(low)), Transform::positive(), N, Q});
-  for (const Parameter& p : kernel.all()) out.add(p);
-}
-
 LatentMarginals DynamicalInputs::marginals(const double* values) const {
   const Index N = rows(), Q = dims();
   const Eigen::Map<const RowMatrix> v(values, N, Q), lambda(values + N * Q, N, Q);
@@ -149,11 +74,11 @@ LatentMarginals DynamicalInputs::marginals(const double* values) const {
     Matrix mean = v.middleRows(b.first, b.n);
     multiply_lower(gram.L, mean);
     out.mean.middleRows(b.first, b.n) = mean;
-    for (Index q = 0; q < Q; ++q) {
+    parallel_for(Q, [&](Index q) {
       const Site site(gram.K, lambda.col(q).segment(b.first, b.n));
       out.variance.col(q).segment(b.first, b.n) = site.variances(gram.K);
       out.kl_of_dims(q) += 0.5 * (site.divergence() + v.col(q).segment(b.first, b.n).squaredNorm());
-    }
+    });
   }
   out.kl = out.kl_of_dims.sum();
   return out;
@@ -161,7 +86,8 @@ LatentMarginals DynamicalInputs::marginals(const double* values) const {
 
 // With B̂ = Λ^½B̃⁻¹Λ^½ and S = K − KB̂K:
 //   ∂/∂v = Lᵀm̄ − v,  ∂/∂λ = −(S∘S)(s̄ + ½λ),
-//   ∂/∂K = −½B̂KB̂ + (I − B̂K)diag(s̄)(I − B̂K)ᵀ + what comes through L, whose bar is m̄vᵀ.
+//   ∂/∂K = −½B̂KB̂ + E·diag(s̄)·Eᵀ + what comes through L, whose bar is m̄vᵀ; E = I − B̂K,
+//   and the first two are −½B̂ + E(½B̂ + diag(s̄)·Eᵀ).
 void DynamicalInputs::pullback(const double* values, const RowMatrix& mean_bar,
                                const RowMatrix& variance_bar, double* values_bar) const {
   const Index N = rows(), Q = dims(), d = options_.times.cols();
@@ -177,27 +103,33 @@ void DynamicalInputs::pullback(const double* values, const RowMatrix& mean_bar,
     multiply_lower(gram.L, through, Op::transpose);
     v_bar.middleRows(b.first, b.n) += through - own_v;
     Matrix K_bar = cholesky_pullback(gram.L, product(through, own_v, Op::none, Op::transpose));
-    for (Index q = 0; q < Q; ++q) {
-      const Vector s_bar = variance_bar.col(q).segment(b.first, b.n);
-      const Vector own = lambda.col(q).segment(b.first, b.n);
-      const Site site(K, own);
-      Matrix S = K;
-      syrk(-1.0, site.V, Op::transpose, 1.0, S);
-      mirror_lower(S);
-      lambda_bar.col(q).segment(b.first, b.n) -= multiply(S.cwiseProduct(S), s_bar + 0.5 * own);
-      // B̂K = Λ^½L⁻ᵀV
-      Matrix BK = site.V;
-      solve_lower(site.L, BK, Op::transpose);
-      BK = site.root.asDiagonal() * BK;
-      Matrix half = site.root.asDiagonal();
-      solve_lower(site.L, half);  // L⁻¹Λ^½, so that B̂ = halfᵀ·half
-      const Matrix B = product(half, half, Op::transpose, Op::none);
-      gemm(-0.5, BK, Op::none, B, Op::none, 1.0, K_bar);
-      Matrix rest = -BK;
-      rest.diagonal().array() += 1.0;
-      const Matrix weighted = rest * s_bar.asDiagonal();
-      gemm(1.0, weighted, Op::none, rest, Op::transpose, 1.0, K_bar);
-    }
+    // Sums of a few lanes, added in order.
+    const Index lanes = std::min<Index>(Q, 4);
+    std::vector<Matrix> parts(static_cast<std::size_t>(lanes), Matrix::Zero(b.n, b.n));
+    parallel_for(lanes, [&](Index lane) {
+      Matrix& part = parts[static_cast<std::size_t>(lane)];
+      for (Index q = lane; q < Q; q += lanes) {
+        const Vector s_bar = variance_bar.col(q).segment(b.first, b.n);
+        const Vector own = lambda.col(q).segment(b.first, b.n);
+        const Site site(K, own);
+        Matrix S = K;
+        syrk(-1.0, site.V, Op::transpose, 1.0, S);
+        mirror_lower(S);
+        lambda_bar.col(q).segment(b.first, b.n) -= multiply(S.cwiseProduct(S), s_bar + 0.5 * own);
+        Matrix half = site.root.asDiagonal();
+        solve_lower(site.L, half);  // L⁻¹Λ^½, so that B̂ = halfᵀ·half
+        Matrix B(b.n, b.n), rest = site.V;
+        syrk(1.0, half, Op::transpose, 0.0, B);
+        mirror_lower(B);
+        solve_lower(site.L, rest, Op::transpose);  // B̂K = Λ^½L⁻ᵀV
+        rest = -(site.root.asDiagonal() * rest);
+        rest.diagonal().array() += 1.0;
+        part -= 0.5 * B;
+        B = 0.5 * B + s_bar.asDiagonal() * rest.transpose();
+        gemm(1.0, rest, Op::none, B, Op::none, 1.0, part);
+      }
+    });
+    for (const Matrix& part : parts) K_bar += part;
     K_bar = Matrix(0.5 * (K_bar + K_bar.transpose()));
     const RowMatrix t = options_.times.middleRows(b.first, b.n);
     Vector theta_bar = Vector::Zero(T);

@@ -22,8 +22,9 @@ void GplvmOptions::check() const {
   if (inducing < 1)
     throw InputError(fmt::format("a mapping needs at least one inducing input, got {}", inducing));
   if (!(snr > 1.0)) throw InputError(fmt::format("snr must exceed 1, got {}", snr));
-  if (!(start_variance > 0.0))
-    throw InputError(fmt::format("start_variance must be positive, got {}", start_variance));
+  if (!(start_variance >= 0.0))
+    throw InputError(fmt::format("start_variance must be positive, or 0 for the usual one; got {}",
+                                 start_variance));
   if (held_iterations < 0 || starts < 0 || first_start < 0)
     throw InputError("held_iterations, starts and first_start must not be negative");
   if (times.size() && (given.size() || prior_mean.size()))
@@ -35,12 +36,13 @@ Gplvm::Gplvm(ConstRows Y, GplvmOptions options) : options_(std::move(options)) {
   options_.check();
   take(Y);
   const Index N = Y.rows(), Q = options_.latent;
+  if (options_.start_variance == 0.0) options_.start_variance = options_.times.size() ? 0.2 : 0.5;
   if (options_.starts == 0) options_.starts = N <= 500 ? 4 : N <= 2000 ? 2 : 1;
   if (options_.times.size()) {
     if (options_.times.rows() != N)
       throw InputError(fmt::format("there are {} times for {} rows", options_.times.rows(), N));
-    dynamics_ = std::make_shared<DynamicalInputs>(
-        DynamicalOptions{options_.dynamics, options_.times, options_.sequences, Q});
+    dynamics_ = std::make_shared<DynamicalInputs>(DynamicalOptions{
+        options_.dynamics, options_.times, options_.sequences, Q, options_.dynamics_start});
     latent_ = dynamics_;
   } else {
     latent_ =

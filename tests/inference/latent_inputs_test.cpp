@@ -127,6 +127,22 @@ TEST(DynamicalInputs, SequencesAndStart) {
   EXPECT_LT((m.mean - wanted).cwiseAbs().maxCoeff(), 0.05);
   EXPECT_NEAR(m.variance.mean(), 0.2, 1e-3);
   check_gradient(both, p.values());
+  // However fast they move, and whatever they are told to start from.
+  RowMatrix quick(60, 1);
+  const RowMatrix frames = Vector::LinSpaced(60, 0.0, 59.0);
+  for (Index i = 0; i < 60; ++i) quick(i) = std::sin(0.6 * frames(i));
+  Parameters found;
+  const DynamicalInputs fast({"se + white", frames, {}, 1});
+  fast.declare(found, quick, 0.2);
+  EXPECT_LT((fast.marginals(found.values().data()).mean - quick).cwiseAbs().maxCoeff(), 0.05);
+  EXPECT_LT(found.at("dynamics.0.lengthscales").value(0), 6.0);
+  Vector start(3);
+  start << 1.0, 2.5, 1e-3;
+  Parameters told;
+  DynamicalInputs({"se + white", frames, {}, 1, start}).declare(told, quick, 0.2);
+  EXPECT_EQ(told.at("dynamics.0.lengthscales").value(0), 2.5);
+  Parameters none;
+  EXPECT_THROW(DynamicalInputs({"se", frames, {}, 1, start}).declare(none, quick, 0.2), InputError);
   // The first four rows do not feel the others.
   Vector moved = p.values();
   moved.segment(8, 10).setConstant(3.0);

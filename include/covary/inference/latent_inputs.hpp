@@ -53,6 +53,9 @@ struct DynamicalOptions {
   RowMatrix times = {};               // N×d
   std::vector<Index> sequences = {};  // first rows, the first 0; empty: one sequence
   Index dims = 0;
+  // Values of the kernel's parameters to start from; empty: lengthscales at which the means to
+  // start from are likeliest.
+  Vector start = {};
 };
 class DynamicalInputs final : public LatentInputs {
  public:
@@ -76,6 +79,8 @@ class DynamicalInputs final : public LatentInputs {
   struct Gram {
     Matrix K, L;
   };
+  Parameters prior_parameters(double speed) const;
+  double likelihood_of(ConstRows means, const Vector& theta, double noise) const;
   Matrix gram_of(const double* theta, const Block& b) const;
   Gram factored(const double* theta, const Block& b) const;
 

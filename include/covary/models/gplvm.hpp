@@ -25,6 +25,8 @@ struct GplvmOptions {
   RowMatrix times = {};
   Kernel dynamics = "se + white";
   std::vector<Index> sequences = {};
+  Vector dynamics_start =
+      {};  // values of that kernel to start from; empty: likeliest for the means
   // Inputs that are known, N×Q with NaN where they are not: no variance, nothing to train.
   RowMatrix given = {};
   // Prior means of the inputs, N×Q, with prior variances (Q): inputs seen through noise.
@@ -32,15 +34,16 @@ struct GplvmOptions {
   Vector prior_variance = {};
 
   // Where training starts: at these means (N×Q), or at principal components (of each view, side by
-  // side, if there are several), with noise of 1/snr of the outputs' variance, held with the
-  // kernel's variance for the first iterations. Further starts turn and shake the means; of several
-  // views the second is the components of all together. The best bound is kept.
+  // side, if there are several; with times their smooth part), with noise of 1/snr of the outputs'
+  // variance, held with the kernel's variance for the first iterations. Further starts turn and
+  // shake the means; of several views the second is the components of all together. The best bound
+  // is kept.
   RowMatrix start_mean = {};
   double snr = 100.0;
   Index held_iterations = 100;
-  double start_variance = 0.5;
-  Index starts = 0;       // 0: four up to 500 rows, two up to 2000, else one
-  Index first_start = 0;  // starts first_start, first_start + 1, … are made
+  double start_variance = 0.0;  // of q(X); 0: 0.5, and 0.2 with times
+  Index starts = 0;             // 0: four up to 500 rows, two up to 2000, else one
+  Index first_start = 0;        // starts first_start, first_start + 1, … are made
   std::uint64_t seed = 0;
   LbfgsOptions training = {};
   std::function<void(const TrainingState&)> after_iteration = nullptr;
