@@ -1,0 +1,21 @@
+#pragma once
+
+#include "covary/features/features.hpp"
+
+namespace covary {
+
+// Inter-domain inducing variables of kernels that are sums and products of se (Lázaro-Gredilla &
+// Figueiras-Vidal 2009): u_m = ∫ f(x) N(x; μ_m, diag δ_m²) cos(ω₀ + ωᵀ(x − μ_m)) dx.
+//
+// Multi-scale: no cosine. Parameters: features.Z (μ, M×D), features.widths (δ, M×D). Narrow windows
+// are inducing inputs, wide ones see further than a lengthscale.
+FeaturesPtr multiscale_features(const Kernel& kernel, ConstRows Z, ConstRows widths);
+// Frequencies: one window around a centre that is given (D) and does not move. Parameters:
+// features.widths (δ, 1×D), features.frequencies (ω, M×D), features.phases (ω₀, M).
+FeaturesPtr frequency_features(const Kernel& kernel, ConstVector centre, ConstVector widths,
+                               ConstRows frequencies, ConstVector phases);
+// Time and frequency: all of them, a window for each.
+FeaturesPtr time_frequency_features(const Kernel& kernel, ConstRows Z, ConstRows widths,
+                                    ConstRows frequencies, ConstVector phases);
+
+}  // namespace covary

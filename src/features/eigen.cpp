@@ -1,0 +1,181 @@
+#include "covary/features/eigen.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <queue>
+#include <set>
+
+#include "covary/error.hpp"
+#include "features/gaussian_kernel.hpp"
+#include "features/hermite.hpp"
+
+namespace covary {
+namespace {
+
+using Degrees = Eigen::MatrixX<Index>;
+
+class EigenFeatures final : public Features {
+ public:
+  EigenFeatures(const Kernel& kernel, ConstVector mean, ConstVector sd, Degrees degrees)
+      : gaussian_(kernel, mean.size(), "eigen"),
+        mean_(mean),
+        sd_(sd),
+        degrees_(std::move(degrees)) {
+    if (gaussian_.size() != 1)
+      throw InputError(fmt::format(
+          "eigen features are for one se or a product of them; {} is a sum: stack features, one "
+          "part for each term",
+          kernel.print()));
+    if (size() == 0) throw InputError("there are no eigenfunctions; a sparse model needs one");
+    if (mean.size() == 0 || sd.size() != dims() || degrees_.cols() != dims())
+      throw InputError(fmt::format(
+          "a measure with {} means and {} standard deviations for eigenfunctions of {} columns",
+          mean.size(), sd.size(), degrees_.cols()));
+    if (!mean.allFinite() || !sd.allFinite() || !(sd.minCoeff() > 0.0))
+      throw InputError("the measure needs finite means and positive standard deviations");
+    if (degrees_.minCoeff() < 0) throw InputError("degrees of eigenfunctions are at least 0");
+  }
+
+  std::string name() const override { return "eigen"; }
+  Index size() const override { return degrees_.rows(); }
+  Index dims() const override { return mean_.size(); }
+  Index parameter_count() const override { return 2 * dims(); }
+
+  void declare(Parameters& out) const override {
+    out.add({"features.mean", mean_, Transform::real(), dims(), 1});
+    out.add({"features.sd", sd_, Transform::positive(), dims(), 1});
+  }
+
+  Matrix Kuu(const double*, const double*) const override {
+    return Matrix::Identity(size(), size());
+  }
+  void Kuu_pullback(const double*, const double*, ConstMatrix, double*, double*) const override {}
+
+  void Kuf(const double* theta, const double* z, const RowBlock& x, double* K) const override {
+    const GaussianKernel::Term k = gaussian_.at(0, theta);
+    const std::vector<Matrix> tables = values(k.w, z, x);
+    Eigen::Map<Matrix> out(K, size(), x.n);
+    const double root = std::sqrt(k.v);
+    for (Index m = 0; m < size(); ++m) {
+      Vector row = Vector::Constant(x.n, root);
+      for (Index d = 0; d < dims(); ++d)
+        row = row.cwiseProduct(tables[static_cast<std::size_t>(d)].col(degrees_(m, d)));
+      out.row(m) = row;
+    }
+  }
+
+  void Kuf_pullback(const double* theta, const double* z, const RowBlock& x, const double*,
+                    const double* Kuf_bar, double* theta_bar, double* z_bar,
+                    double* x_bar) const override {
+    const Index D = dims();
+    const GaussianKernel::Term k = gaussian_.at(0, theta);
+    const std::vector<Matrix> tables = values(k.w, z, x);
+    const Eigen::Map<const Matrix> bar(Kuf_bar, size(), x.n);
+    std::vector<Matrix> bars;
+    for (const Matrix& t : tables) bars.push_back(Matrix::Zero(t.rows(), t.cols()));
+    const auto at = [](Index d) { return static_cast<std::size_t>(d); };
+    double log_v_bar = 0.0;
+    Matrix before(x.n, D + 1);  // products of the columns before each
+    for (Index m = 0; m < size(); ++m) {
+      before.col(0).setConstant(std::sqrt(k.v));
+      for (Index d = 0; d < D; ++d)
+        before.col(d + 1) = before.col(d).cwiseProduct(tables[at(d)].col(degrees_(m, d)));
+      Vector after = bar.row(m).transpose();
+      log_v_bar += 0.5 * after.dot(before.col(D));
+      for (Index d = D - 1; d >= 0; --d) {
+        bars[at(d)].col(degrees_(m, d)) += after.cwiseProduct(before.col(d));
+        after = after.cwiseProduct(tables[at(d)].col(degrees_(m, d)));
+      }
+    }
+    Vector w_bar = Vector::Zero(D);
+    for (Index d = 0; d < D; ++d) {
+      Hermite::Bar own;
+      const Vector column = column_of(x, d);
+      Vector moved = Vector::Zero(x.n);
+      basis(k.w, z, d).pullback(column, tables[at(d)], bars[at(d)], own, &moved);
+      w_bar(d) = own.w;
+      z_bar[d] += own.mean;
+      z_bar[D + d] += own.sd;
+      if (x_bar)
+        for (Index j = 0; j < x.n; ++j) x_bar[j * x.dims + d] += moved(j);
+    }
+    gaussian_.pullback(0, theta, log_v_bar, w_bar, theta_bar);
+  }
+
+  FeaturesPtr for_term(const Kernel& term) const override {
+    return std::make_shared<EigenFeatures>(term, mean_, sd_, degrees_);
+  }
+
+ private:
+  Hermite basis(const Vector& w, const double* z, Index d) const {
+    return {w(d), z[d], z[dims() + d]};
+  }
+  static Vector column_of(const RowBlock& x, Index d) {
+    return Eigen::Map<const Vector, 0, Eigen::InnerStride<>>(x.data + d, x.n,
+                                                             Eigen::InnerStride<>(x.stride));
+  }
+  std::vector<Matrix> values(const Vector& w, const double* z, const RowBlock& x) const {
+    std::vector<Matrix> out;
+    for (Index d = 0; d < dims(); ++d)
+      out.push_back(basis(w, z, d).values(column_of(x, d), degrees_.col(d).maxCoeff()));
+    return out;
+  }
+
+  GaussianKernel gaussian_;
+  Vector mean_, sd_;
+  Degrees degrees_;
+};
+
+}  // namespace
+
+FeaturesPtr eigen_features(const Kernel& kernel, ConstVector mean, ConstVector sd,
+                           const Eigen::MatrixX<Index>& degrees) {
+  return std::make_shared<EigenFeatures>(kernel, mean, sd, degrees);
+}
+
+double eigenvalue_ratio(double lengthscale, double sd) {
+  if (!(lengthscale > 0.0) || !(sd > 0.0))
+    throw InputError(fmt::format(
+        "a lengthscale and a standard deviation are positive, got {} and {}", lengthscale, sd));
+  return Hermite(1.0 / (lengthscale * lengthscale), 0.0, sd).B;
+}
+
+Degrees largest_degrees(ConstVector ratios, Index M) {
+  const Index D = ratios.size();
+  if (D == 0 || M < 1)
+    throw InputError(fmt::format("{} eigenfunctions of {} columns: one of each at least", M, D));
+  if (!(ratios.minCoeff() >= 0.0) || !(ratios.maxCoeff() < 1.0))
+    throw InputError("ratios of eigenvalues are at least 0 and below 1");
+  struct Entry {
+    double log_value;
+    std::vector<Index> degrees;
+    bool operator<(const Entry& o) const {  // the largest comes first
+      if (log_value != o.log_value) return log_value < o.log_value;
+      return degrees < o.degrees;
+    }
+  };
+  std::priority_queue<Entry> next;
+  std::set<std::vector<Index>> seen;
+  next.push({0.0, std::vector<Index>(static_cast<std::size_t>(D), 0)});
+  Degrees out(M, D);
+  for (Index m = 0; m < M; ++m) {
+    if (next.empty())
+      throw InputError(
+          fmt::format("there are {} eigenfunctions and no more, {} were asked for", m, M));
+    const Entry best = next.top();
+    next.pop();
+    for (Index d = 0; d < D; ++d) {
+      const auto at = static_cast<std::size_t>(d);
+      out(m, d) = best.degrees[at];
+      if (ratios(d) == 0.0) continue;
+      Entry one = best;
+      ++one.degrees[at];
+      one.log_value += std::log(ratios(d));
+      if (seen.insert(one.degrees).second) next.push(std::move(one));
+    }
+  }
+  return out;
+}
+
+}  // namespace covary
