@@ -165,8 +165,8 @@ class Session {
   template <class Model>
   void take_up(Model& model, const RegressionOptions& options) {
     if (a_.checkpoint.empty()) return;
-    checkpointing_.problem =
-        problem_digest(d_, options, model.parameters()) + a_.sparse.model + a_.sparse.inducing;
+    checkpointing_.problem = problem_digest(d_, options, model.parameters()) + a_.sparse.model +
+                             a_.sparse.inducing + a_.sparse.features;
     if (d_.likelihood)
       checkpointing_.problem += fmt::format(" {} {}", a_.sparse.batch, a_.sparse.epochs);
     if (!a_.resume) return;

@@ -39,6 +39,7 @@ SvgpOptions svgp_options(LatentOptions shared, const TrainingArguments& t, const
   SvgpOptions o{std::move(shared)};
   if (const Index M = inducing_of(a)) o.inducing = M;
   o.selection = parse_selection(a.selection);
+  o.features = a.features;
   if (!a.inducing_file.empty()) o.Z = d.inputs.apply(read_table(a.inducing_file));
   o.jitter = t.jitter;
   o.batch = a.batch;
@@ -103,6 +104,7 @@ GeneralisedFit fit_generalised(const TrainingArguments& t, const SparseArguments
     if (hooks.begin_svgp) hooks.begin_svgp(model);
     return model.fit();
   }
+  check_features(a, false, a.model);
   GeneralisedOptions options{std::move(shared)};
   options.method = method.method;
   options.power = method.power;

@@ -37,8 +37,7 @@ Outcome written(const ReportArguments& a, const std::string& page, const json& h
 RowMatrix inducing_inputs(const GeneralisedFit& fit) {
   if (!fit.posterior.is_sparse()) return {};
   const InducingPart& p = fit.posterior.inducing().parts().parts.front();
-  return fit.data_inputs(
-      Eigen::Map<const RowMatrix>(p.z.data(), p.features->size(), p.features->dims()));
+  return fit.data_inputs(p.features->where(p.z.data()));
 }
 
 // Counts, outliers, ….

@@ -49,6 +49,10 @@ void add_sparse_options(CLI::App& sub, SparseArguments& a) {
       ->check(CLI::IsMember({"greedy_variance", "kmeans", "hierarchical_kmeans", "random", "grid",
                              "informative_vectors"}))
       ->capture_default_str();
+  sub.add_option("--features", a.features,
+                 "Inducing variables of sparse regression and svgp: points, multiscale, frequency, "
+                 "timefrequency, basis(C), eigen, fourier")
+      ->capture_default_str();
   sub.add_option("--route", a.route, "Of a sparse sweep: auto, fast, safe or stable")
       ->check(CLI::IsMember({"auto", "fast", "safe", "stable"}))
       ->capture_default_str();
@@ -62,10 +66,20 @@ void add_sparse_options(CLI::App& sub, SparseArguments& a) {
       ->check(CLI::NonNegativeNumber);
 }
 
+void check_features(const SparseArguments& a, bool any_features, const std::string& model) {
+  if (FeatureChoice(a.features).is_points() || any_features) return;
+  throw InputError(fmt::format(
+      "--features {} are inducing variables of sparse regression and svgp; {} has {}", a.features,
+      model, model == "exact" ? "none: name a sparse model, as --model vfe" : "points alone"));
+}
+
 std::optional<Approximation> approximation_of(const SparseArguments& a, Index rows) {
-  if (a.model == "exact") return {};
+  if (a.model == "exact") {
+    check_features(a, false, a.model);
+    return {};
+  }
   if (a.model == "auto") {
-    if (rows <= most_exact_rows) return {};
+    if (rows <= most_exact_rows && FeatureChoice(a.features).is_points()) return {};
     return Approximation(Approximation::Kind::vfe);
   }
   try {
@@ -90,6 +104,7 @@ SparseRegressionOptions sparse_options(const SparseArguments& a, const Approxima
   out.approximation = approximation;
   out.inducing = inducing_of(a);
   out.selection = parse_selection(a.selection);
+  out.features = a.features;
   out.route = parse_route(a.route);
   out.groups = a.groups;
   if (!a.warm_start.empty()) out.warm_start = Approximation(a.warm_start);

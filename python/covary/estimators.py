@@ -170,6 +170,10 @@ class SparseGPRegressor(_Regressor):
     inducing : None, int or array of shape (n_inducing, n_features), default None
         How many inducing inputs; None for as many as it needs; or themselves, in the units of X.
     <selection>
+    inducing_features : str, default "points"
+        The inducing variables: ``"points"``; of kernels made of se ``"multiscale"``, ``"frequency"``,
+        ``"timefrequency"`` and ``"eigen"``; of Matérn kernels ``"fourier"``; of any ``"basis(C)"`` with C
+        points each.
     missing_inputs : {"error", "learn"}, default "error"
         What NaN in X does: with ``"learn"`` it is learned with the model, of ``"vfe"``.
     <regression scale>
@@ -189,7 +193,7 @@ class SparseGPRegressor(_Regressor):
     upper_bound_value_ : float or None
         What the evidence cannot exceed; None for models that are no bounds.
     inducing_inputs_ : array of shape (n_inducing, n_features)
-        In the units of X.
+        In the units of X; not of ``"eigen"``, ``"frequency"`` and ``"fourier"``, which have none.
     inputs_ : array of shape (n_samples, n_features)
         With ``missing_inputs="learn"``: X with the means of what was missing.
     <features>
@@ -205,13 +209,14 @@ class SparseGPRegressor(_Regressor):
 
     def __init__(self, kernel: Union[str, Kernel] = "se(ard)", mean: Union[str, Mean] = "zero",
                  model: str = "vfe", inducing: Any = None, selection: str = "greedy_variance",
-                 missing_inputs: str = "error", scale: str = "columns", restarts: int = 0,
+                 inducing_features: str = "points", missing_inputs: str = "error", scale: str = "columns", restarts: int = 0,
                  max_iter: int = 1000, random_state: Any = None, verbose: bool = False):
         self.kernel = kernel
         self.mean = mean
         self.model = model
         self.inducing = inducing
         self.selection = selection
+        self.inducing_features = inducing_features
         self.missing_inputs = missing_inputs
         self.scale = scale
         self.restarts = restarts
@@ -245,10 +250,11 @@ class SparseGPRegressor(_Regressor):
 
     def _model(self, X, y, seed, **names):
         return SparseRegression(X, y, kernel=self.kernel, mean=self.mean, model=self.model,
-                                inducing=self.inducing, selection=self.selection, scale=self.scale,
-                                seed=seed, **names)
+                                inducing=self.inducing, selection=self.selection, features=self.inducing_features,
+                                scale=self.scale, seed=seed, **names)
 
     def _keep_values(self):
         self.elbo_value_ = self.fit_.log_marginal_likelihood
         self.upper_bound_value_ = self.fit_.upper_bound
-        self.inducing_inputs_ = self.fit_.Z
+        if self.inducing_features not in ("eigen", "frequency", "fourier"):
+            self.inducing_inputs_ = self.fit_.Z

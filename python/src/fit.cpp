@@ -55,9 +55,10 @@ std::string describe_value(const RegressionFit& fit) {
 
 NumpyArray inducing_inputs(const SavedModel& m) {
   const SparsePosteriorParts& parts = m.fit.posterior.sparse().parts();
-  const Index M = parts.features->size(), D = parts.features->dims();
-  const Eigen::Map<const RowMatrix> Z(parts.values.z.data(), M, D);
-  return to_numpy(m.fit.input_scaling.undo(Z));
+  const std::string name = parts.features->name();
+  if (name == "eigen" || name == "frequency" || name == "fourier")
+    throw InputError(name + " features cover all inputs and have no inducing inputs");
+  return to_numpy(m.fit.input_scaling.undo(parts.features->where(parts.values.z.data())));
 }
 
 void bind_storage(nb::class_<SavedModel>& fit) {

@@ -8,6 +8,7 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "covary/error.hpp"
+#include "covary/features/eigen.hpp"
 #include "covary/storage/model_file.hpp"
 #include "expressions.hpp"
 #include "inducing.hpp"
@@ -35,22 +36,25 @@ SparseModel make_model(TrainingData data, SparseRegressionOptions options) {
 
 // The same model at given parameters, inducing inputs included, without choosing them first.
 SparseRegression at_parameters(const TrainingData& d, SparseRegressionOptions options,
-                               const Parameters& parameters) {
+                               const Parameters& parameters, const FeaturesPtr& features) {
+  options.features = {};
   options.Z = d.X.topRows(1);
   SparseRegression out(d.X, d.Y, std::move(options), d.noise);
-  out.set_parameters(parameters);
+  out.set_parameters(parameters, features);
   return out;
 }
 
 SparseModel copy(const SparseModel& m) {
-  return {m.data, m.options, at_parameters(m.data, m.options, m.sparse.parameters())};
+  return {m.data, m.options,
+          at_parameters(m.data, m.options, m.sparse.parameters(), m.sparse.features())};
 }
 
 // Works on a copy, without the interpreter's lock.
 template <class Work>
 auto evaluated(const SparseModel& m, const Work& work) {
   const Parameters parameters = m.sparse.parameters();
-  return unlocked([&] { return work(at_parameters(m.data, m.options, parameters)); });
+  const FeaturesPtr features = m.sparse.features();
+  return unlocked([&] { return work(at_parameters(m.data, m.options, parameters, features)); });
 }
 
 Route to_route(const std::string& name) {
@@ -79,16 +83,17 @@ SavedModel run_fit(SparseModel& m, const FitArguments& a) {
   watch.attach(options);
   // A model of its own is trained, so that other Python threads may go on using this one.
   const Parameters given = m.sparse.parameters();
+  const FeaturesPtr features = m.sparse.features();
   SparseRegression training = unlocked([&] {
     SparseRegression made(m.data.X, m.data.Y, options, m.data.noise);
-    made.set_parameters(given);
+    made.set_parameters(given, features);
     return made;
   });
   SavedModel out{watch.run(training), m.data.inputs()};
   out.fit.input_names = m.data.input_names;
   out.fit.output_names = m.data.output_names;
   m.options.seed = options.seed;  // it groups the rows of PITC
-  m.sparse = at_parameters(m.data, m.options, training.parameters());
+  m.sparse = at_parameters(m.data, m.options, training.parameters(), training.features());
   return out;
 }
 
@@ -99,7 +104,8 @@ nb::tuple get_state(const SparseModel& m) {
                         o.approximation.alpha, o.inducing, number(o.selection),
                         to_numpy(RowMatrix(o.Z)), number(o.scale_inputs), number(o.scale_outputs),
                         o.jitter, number(o.route), o.subset, o.groups, o.seed, o.bracket,
-                        o.most_inducing, m.sparse.parameters());
+                        o.most_inducing, m.sparse.parameters(), o.features.print(),
+                        m.sparse.features()->size(), degrees_of(*m.sparse.features()));
 }
 
 SparseModel from_state(const nb::tuple& t) {
@@ -121,7 +127,18 @@ SparseModel from_state(const nb::tuple& t) {
   o.bracket = nb::cast<double>(t[15]);
   o.most_inducing = nb::cast<Index>(t[16]);
   TrainingData data = training_data_from(nb::cast<nb::tuple>(t[0]));
-  SparseRegression sparse = at_parameters(data, o, nb::cast<Parameters>(t[17]));
+  o.features = nb::cast<std::string>(t[18]);
+  const auto parameters = nb::cast<Parameters>(t[17]);
+  Vector z(0);
+  for (const Parameter& p : parameters.all())
+    if (p.path.starts_with("features.")) {
+      z.conservativeResize(z.size() + p.value.size());
+      z.tail(p.value.size()) = p.value;
+    }
+  const FeaturesPtr features =
+      restore_features(o.features.name(), o.kernel, nb::cast<Index>(t[19]), data.X.cols(), z,
+                       nb::cast<std::vector<std::int64_t>>(t[20]));
+  SparseRegression sparse = at_parameters(data, o, parameters, features);
   return {std::move(data), std::move(o), std::move(sparse)};
 }
 
@@ -136,7 +153,8 @@ the data. X, Y, ``noise`` and ``scale`` are as of ``Regression``.
 needs, until the bracket of the evidence is ``bracket`` nats a row or there are ``most_inducing``; or
 an array with the inducing inputs themselves, in the units of the data. ``selection`` is how they are
 chosen: "greedy_variance", "kmeans", "hierarchical_kmeans", "random" or "grid", with ``seed`` where it
-draws. Training starts from an exact fit of ``subset`` rows; 0 starts from the parameters as they are.
+draws. ``features`` are the inducing variables: "points", or of kernels made of se "multiscale",
+"frequency", "timefrequency" and "eigen", of Matérn kernels "fourier", and of any "basis(C)". Training starts from an exact fit of ``subset`` rows; 0 starts from the parameters as they are.
 ``route`` is that of the sweep: "auto", "fast", "safe" or "stable".
 
 >>> import numpy as np, covary as cv
@@ -174,10 +192,10 @@ void bind_sparse_regression(nb::module_& m) {
           "__init__",
           [](SparseModel* self, const ArrayLike& X, const ArrayLike& Y, const KernelLike& kernel,
              const MeanLike& mean, const std::string& model, const ArrayLike& inducing,
-             const std::string& selection, const std::string& scale, const ArrayLike& noise,
-             double jitter, const std::string& route, Index groups, Index subset, double bracket,
-             Index most_inducing, std::uint64_t seed, const Names& input_names,
-             const Names& output_names) {
+             const std::string& selection, const std::string& features, const std::string& scale,
+             const ArrayLike& noise, double jitter, const std::string& route, Index groups,
+             Index subset, double bracket, Index most_inducing, std::uint64_t seed,
+             const Names& input_names, const Names& output_names) {
             TrainingData data = to_training_data(X, Y, noise, input_names, output_names);
             SparseRegressionOptions options;
             options.kernel = to_kernel(kernel);
@@ -187,6 +205,7 @@ void bind_sparse_regression(nb::module_& m) {
             options.inducing = asked.number.value_or(0);
             options.Z = std::move(asked.Z);
             options.selection = parse_selection(selection);
+            options.features = features;
             options.scale_inputs = to_scale_mode(scale, data.X);
             options.scale_outputs = to_scale_mode(scale, data.Y);
             options.jitter = jitter;
@@ -199,10 +218,10 @@ void bind_sparse_regression(nb::module_& m) {
             new (self) SparseModel(make_model(std::move(data), std::move(options)));
           },
           "X"_a, "Y"_a, "kernel"_a = "se(ard)", "mean"_a = "zero", "model"_a = "vfe",
-          "inducing"_a = nb::none(), "selection"_a = "greedy_variance", "scale"_a = "auto",
-          "noise"_a = nb::none(), "jitter"_a = 0.0, "route"_a = "auto", "groups"_a = 0,
-          "subset"_a = 2048, "bracket"_a = 0.01, "most_inducing"_a = 2000, "seed"_a = 0,
-          "input_names"_a = nb::none(), "output_names"_a = nb::none())
+          "inducing"_a = nb::none(), "selection"_a = "greedy_variance", "features"_a = "points",
+          "scale"_a = "auto", "noise"_a = nb::none(), "jitter"_a = 0.0, "route"_a = "auto",
+          "groups"_a = 0, "subset"_a = 2048, "bracket"_a = 0.01, "most_inducing"_a = 2000,
+          "seed"_a = 0, "input_names"_a = nb::none(), "output_names"_a = nb::none())
       .def(
           "fit",
           [](SparseModel& self, std::optional<std::uint64_t> seed, Index restarts, Index max_iter,
@@ -250,10 +269,12 @@ void bind_sparse_regression(nb::module_& m) {
       .def("__repr__",
            [](const SparseModel& self) {
              return fmt::format(
-                 "<SparseRegression: {}, {} rows, {} inducing inputs{}, kernel {}, "
+                 "<SparseRegression: {}, {} rows, {} inducing {}{}, kernel {}, "
                  "mean {}>",
                  self.options.approximation.print(), self.data.X.rows(),
-                 self.sparse.parameters().at("features.Z").rows,
+                 self.sparse.features()->size(),
+                 self.options.features.is_points() ? "inputs"
+                                                   : self.options.features.print() + " features",
                  self.options.inducing || self.options.Z.size() ? "" : " to begin with",
                  self.options.kernel.print(), self.options.mean.print());
            })

@@ -170,6 +170,25 @@ def test_selection(many, selection):
     assert one.parameters["features.Z"].size == 9
 
 
+@pytest.mark.parametrize("features", ["multiscale", "frequency", "timefrequency", "basis(2)", "eigen"])
+def test_features(many, features, tmp_path):
+    X, y = many
+    model = cv.SparseRegression(X, y, kernel="se", inducing=12, features=features, seed=1)
+    assert features in repr(model)
+    fit = model.fit(max_iter=40)
+    assert fit.log_marginal_likelihood <= fit.upper_bound
+    assert model.elbo() == pytest.approx(fit.log_marginal_likelihood, rel=1e-9)
+    assert pickle.loads(pickle.dumps(model)).elbo() == model.elbo()
+    fit.save(tmp_path / "features.cov")
+    np.testing.assert_array_equal(cv.load(tmp_path / "features.cov").predict_y(X)[0], fit.predict_y(X)[0])
+    if features in ("eigen", "frequency"):
+        with pytest.raises(cv.InputError, match="cover all inputs"):
+            fit.Z
+    else:
+        assert fit.Z.shape[1] == 1
+    assert cv.SparseGPRegressor("se", inducing=12, inducing_features=features, max_iter=40).fit(X, y).score(X, y) > 0.8
+
+
 def test_several_and_missing_outputs():
     X, y = wave(100)
     Y = np.column_stack([y, 2 * y + 1])

@@ -123,6 +123,9 @@ class BasisFeatures final : public Features {
     }
   }
 
+  RowMatrix where(const double* z) const override {
+    return Eigen::Map<const RowMatrix>(z, Z_.rows(), Z_.cols());
+  }
   FeaturesPtr for_term(const Kernel& term) const override {
     return std::make_shared<BasisFeatures>(term, Z_, weights_);
   }

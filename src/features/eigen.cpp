@@ -103,9 +103,16 @@ class EigenFeatures final : public Features {
     gaussian_.pullback(0, theta, log_v_bar, w_bar, theta_bar);
   }
 
+  RowMatrix where(const double* z) const override {
+    return over_two_deviations(Eigen::Map<const Vector>(z, dims()),
+                               Eigen::Map<const Vector>(z + dims(), dims()));
+  }
+  bool is_white() const override { return true; }
   FeaturesPtr for_term(const Kernel& term) const override {
     return std::make_shared<EigenFeatures>(term, mean_, sd_, degrees_);
   }
+
+  const Degrees& degrees() const { return degrees_; }
 
  private:
   Hermite basis(const Vector& w, const double* z, Index d) const {
@@ -132,6 +139,13 @@ class EigenFeatures final : public Features {
 FeaturesPtr eigen_features(const Kernel& kernel, ConstVector mean, ConstVector sd,
                            const Eigen::MatrixX<Index>& degrees) {
   return std::make_shared<EigenFeatures>(kernel, mean, sd, degrees);
+}
+
+std::vector<std::int64_t> degrees_of(const Features& features) {
+  std::vector<std::int64_t> out;
+  if (const auto* own = dynamic_cast<const EigenFeatures*>(&features))
+    for (const auto& row : own->degrees().rowwise()) out.insert(out.end(), row.begin(), row.end());
+  return out;
 }
 
 double eigenvalue_ratio(double lengthscale, double sd) {

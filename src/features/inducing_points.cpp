@@ -83,6 +83,9 @@ class InducingPoints : public Features {
     }
   }
 
+  RowMatrix where(const double* z) const override {
+    return Eigen::Map<const RowMatrix>(z, Z_.rows(), Z_.cols());
+  }
   FeaturesPtr for_term(const Kernel& term) const override {
     return std::make_shared<InducingPoints>(term, Z_);
   }
@@ -103,6 +106,12 @@ class InducingPoints : public Features {
 };
 
 }  // namespace
+
+RowMatrix over_two_deviations(ConstVector mean, ConstVector sd) {
+  RowMatrix out(5, mean.size());
+  for (Index k = 0; k < 5; ++k) out.row(k) = mean + (static_cast<double>(k) - 2.0) * sd;
+  return out;
+}
 
 FeaturesPtr inducing_points(const Kernel& kernel, ConstRows Z) {
   return std::make_shared<InducingPoints>(kernel, Z);

@@ -61,7 +61,7 @@ class WindowFeatures final : public Features {
   Index parameter_count() const override {
     const Index MD = size() * dims();
     return kind_ == Kind::multiscale  ? 2 * MD
-           : kind_ == Kind::frequency ? dims() + MD + size()
+           : kind_ == Kind::frequency ? 2 * dims() + MD + size()
                                       : 3 * MD + size();
   }
 
@@ -71,10 +71,14 @@ class WindowFeatures final : public Features {
       out.add(
           {path, Eigen::Map<const Vector>(rows.data(), rows.size()), t, rows.rows(), rows.cols()});
     };
-    if (kind_ != Kind::frequency) add("features.Z", start_.mu, Transform::real());
     const Matrix widths = start_.s.cwiseSqrt();
-    add("features.widths", kind_ == Kind::frequency ? Matrix(widths.topRows(1)) : widths,
-        Transform::positive());
+    if (kind_ == Kind::frequency) {
+      add("features.centre", start_.mu.topRows(1), Transform::real());
+      add("features.widths", widths.topRows(1), Transform::positive());
+    } else {
+      add("features.Z", start_.mu, Transform::real());
+      add("features.widths", widths, Transform::positive());
+    }
     if (kind_ == Kind::multiscale) return;
     add("features.frequencies", start_.omega, Transform::real());
     out.add({"features.phases", start_.phase, Transform::real(), size(), 1});
@@ -154,6 +158,11 @@ class WindowFeatures final : public Features {
     pack(u, total, z_bar);
   }
 
+  RowMatrix where(const double* z) const override {
+    const Windows u = unpack(z);
+    if (kind_ != Kind::frequency) return u.mu;
+    return over_two_deviations(u.mu.row(0).transpose(), u.s.row(0).cwiseSqrt().transpose());
+  }
   FeaturesPtr for_term(const Kernel& term) const override {
     return std::make_shared<WindowFeatures>(kind_, term, start_);
   }
@@ -169,10 +178,10 @@ class WindowFeatures final : public Features {
       z += rows * cols;
       return out;
     };
-    if (kind_ != Kind::frequency) u.mu = take(M, D);
-    const Matrix widths =
-        kind_ == Kind::frequency ? Matrix(take(1, D).replicate(M, 1)) : take(M, D);
-    u.s = widths.cwiseAbs2();
+    const bool one = kind_ == Kind::frequency;
+    u.mu = one ? Matrix(take(1, D).replicate(M, 1)) : take(M, D);
+    u.s = one ? Matrix(take(1, D).replicate(M, 1)) : take(M, D);
+    u.s = u.s.cwiseAbs2().eval();
     if (!waves()) return u;
     u.omega = take(M, D);
     u.phase = take(M, 1);
@@ -185,9 +194,10 @@ class WindowFeatures final : public Features {
       Eigen::Map<RowMatrix>(z_bar, part.rows(), part.cols()) += part;
       z_bar += part.size();
     };
-    if (kind_ != Kind::frequency) put(bar.mu);
+    const bool one = kind_ == Kind::frequency;
     const Matrix widths = 2.0 * bar.s.cwiseProduct(u.s.cwiseSqrt());
-    put(kind_ == Kind::frequency ? Matrix(widths.colwise().sum()) : widths);
+    put(one ? Matrix(bar.mu.colwise().sum()) : bar.mu);
+    put(one ? Matrix(widths.colwise().sum()) : widths);
     if (!waves()) return;
     put(bar.omega);
     put(bar.phase);

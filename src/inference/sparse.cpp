@@ -38,6 +38,10 @@ double SparseFactors::value() const { return -complexity() - fit() + outputs() *
 
 Cholesky factor_Kuu(const Features& features, const Vector& theta, const Vector& z, Jitter& jitter,
                     bool guard, double* smallest) {
+  if (features.is_white()) {
+    if (smallest) *smallest = 1.0;
+    return {Matrix::Identity(features.size(), features.size()), 0.0};
+  }
   const Matrix Kuu = features.Kuu(theta.data(), z.data());
   const double mean = Kuu.diagonal().mean(), norm = Kuu.cwiseAbs().colwise().sum().maxCoeff();
   for (;;) {

@@ -197,6 +197,10 @@ UncollapsedEvaluation evaluate_uncollapsed(const UncollapsedProblem& p, const Un
       gradient->theta_bar[i] *= p.scale;
       gradient->z_bar[i] *= p.scale;
       const Index first = static_cast<Index>(i);
+      if (p.parts[i].features->is_white()) {
+        if (i == 0 && beside) beside();
+        continue;
+      }
       p.parts[i].features->Kuu_pullback(
           v.theta[i].data(), v.z[i].data(),
           Kuu_adjoint(contexts[i].Luu, {v.q, sums.S, *gradient, first, shares},

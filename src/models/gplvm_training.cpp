@@ -9,6 +9,7 @@
 
 #include "covary/error.hpp"
 #include "covary/models/gplvm.hpp"
+#include "models/restored.hpp"
 #include "models/wide_outputs.hpp"
 
 namespace covary {
@@ -68,8 +69,65 @@ Minimum Gplvm::train(const LbfgsOptions& training, Jitter& jitter, bool keep_sta
   return best;
 }
 
+// Noise and the kernel's variance held while q(X) finds its place.
+void Gplvm::train_held(Jitter& jitter) {
+  const Parameters before = parameters_;
+  hold();
+  LbfgsOptions held = options_.training;
+  held.max_iterations = std::min(held.max_iterations, options_.held_iterations);
+  if (parameters_.free_size() > 0) train(held, jitter, false);
+  const Vector values = parameters_.values();
+  parameters_ = before;
+  parameters_.set_values(values);
+}
+
+// A model of the same outputs whose rows do not follow each other: it finds where they lie, and the
+// dynamics begin there. Curves that have to be unfolded while they may not break are stuck more
+// easily. What the caller has fixed stays as it is.
+void Gplvm::start_from_static(Index start, Jitter& jitter) {
+  const Parameters given = parameters_;
+  const auto is_latent = [](const Parameter& p) {
+    return p.path.starts_with("latent.") || p.path.starts_with("dynamics");
+  };
+  const auto keep = [&](const Parameters& values) {  // of the mappings, all that is not fixed
+    for (const Parameter& p : values.all())
+      if (!is_latent(p) && given.at(p.path).trainable) parameters_.set(p.path, p.value);
+  };
+  const std::uint64_t seed = options_.seed + static_cast<std::uint64_t>(start);
+  const Restored own(latent_);
+  const Restored dynamics(dynamics_);
+  const Restored size(latent_size_);
+  dynamics_ = nullptr;
+  latent_ = factorised_inputs({own.before->rows(), own.before->dims()});
+  declare(start_means(start), seed);
+  for (const Parameter& p : given.all())
+    if (!is_latent(p) && !p.trainable) {
+      parameters_.set(p.path, p.value);
+      parameters_.fix(p.path);
+    }
+  say(fmt::format("start {}: {} iterations of rows that do not follow each other", start,
+                  2 * options_.held_iterations));
+  train_held(jitter);
+  LbfgsOptions brief = options_.training;
+  brief.max_iterations = std::min(brief.max_iterations, options_.held_iterations);
+  train(brief, jitter, false);
+  const Parameters found = parameters_;
+  const RowMatrix means = latent_->marginals(found.values().data()).mean;
+  latent_ = own.before;
+  declare(means, seed);
+  Parameters begun = parameters_;
+  parameters_ = given;
+  for (const Parameter& p : begun.all())
+    if (is_latent(p) && given.at(p.path).trainable) parameters_.set(p.path, p.value);
+  keep(found);
+}
+
 Minimum Gplvm::train_from(Index start, Jitter& jitter) {
-  if (start > options_.first_start) {
+  const bool train_anything = options_.held_iterations > 0 && options_.training.max_iterations > 0;
+  if (dynamics_ && train_anything && options_.start_mean.size() == 0) {
+    start_from_static(start, jitter);
+    jitter = Jitter{options_.jitter};
+  } else if (start > options_.first_start) {
     // Other latent inputs and Z; what the caller has set, fixed, tied or given a prior stays.
     Parameters given = parameters_;
     declare(start_means(start), options_.seed + static_cast<std::uint64_t>(start));
@@ -79,17 +137,10 @@ Minimum Gplvm::train_from(Index start, Jitter& jitter) {
         given.set(p.path, p.value);
     parameters_ = std::move(given);
   }
-  if (options_.held_iterations > 0 && options_.training.max_iterations > 0) {
-    const Parameters before = parameters_;
+  if (train_anything) {
     say(fmt::format("start {}: {} iterations with the noise and the kernel's variance held", start,
                     options_.held_iterations));
-    hold();
-    LbfgsOptions held = options_.training;
-    held.max_iterations = std::min(held.max_iterations, options_.held_iterations);
-    if (parameters_.free_size() > 0) train(held, jitter, false);
-    const Vector values = parameters_.values();
-    parameters_ = before;
-    parameters_.set_values(values);
+    train_held(jitter);
   }
   say(fmt::format("start {}: all parameters", start));
   return train(options_.training, jitter, true);

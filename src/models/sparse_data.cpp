@@ -13,6 +13,8 @@
 namespace covary {
 namespace {
 
+bool is_feature(const Parameter& p) { return p.path.starts_with("features."); }
+
 // With automatic M as for 500, which few data sets exceed.
 Index rows_to_keep(const SparseRegressionOptions& o) {
   if (o.sample > 0) return o.sample;
@@ -85,22 +87,21 @@ void SparseRegression::begin() {
                    Transform::positive(noise, 1e-7 * noise)});
   options_.mean.declare(parameters_, X_.cols(), column_means(*rows_));
   if (options_.Z.size())
-    set_features(input_scaling_.apply(options_.Z));
+    set_inputs(input_scaling_.apply(options_.Z));
   else
-    choose_Z(options_.inducing ? options_.inducing : first_inducing);
+    choose_features(options_.inducing ? options_.inducing : first_inducing);
 }
 
 void SparseRegression::say(const std::string& text) const {
   if (options_.tell) options_.tell(text);
 }
 
-// New inducing inputs take the place of the old; the parameter keeps its flags.
-void SparseRegression::set_features(ConstRows Z) {
-  features_ = inducing_points(options_.kernel, Z);
-  const bool fixed = parameters_.contains("features.Z") && !parameters_.at("features.Z").trainable;
+// New features take the place of the old; their parameters keep their flags.
+void SparseRegression::set_features(FeaturesPtr features) {
+  features_ = std::move(features);
   Parameters all;
   for (const Parameter& p : parameters_.all())
-    if (p.path != "features.Z") {
+    if (!is_feature(p)) {
       Parameter copy = p;
       copy.tied_to.clear();
       all.add(std::move(copy));
@@ -108,23 +109,42 @@ void SparseRegression::set_features(ConstRows Z) {
   features_->declare(all);
   for (const Parameter& p : parameters_.all())
     if (!p.tied_to.empty()) all.tie(p.path, p.tied_to, p.ratio);
-  if (fixed) all.fix("features.Z");
+  for (const Parameter& p : parameters_.all())
+    if (is_feature(p) && !p.trainable && all.contains(p.path)) all.fix(p.path);
   parameters_ = std::move(all);
 }
 
-void SparseRegression::set_parameters(Parameters parameters) {
-  const Parameter& Z = parameters.at("features.Z");
-  features_ =
-      inducing_points(options_.kernel, Eigen::Map<const RowMatrix>(Z.value.data(), Z.rows, Z.cols));
+bool SparseRegression::trains_features() const {
+  for (const Parameter& p : parameters_.all())
+    if (is_feature(p) && p.trainable) return true;
+  return false;
+}
+
+void SparseRegression::set_parameters(Parameters parameters, FeaturesPtr features) {
+  features_ = std::move(features);
   parameters_ = std::move(parameters);
 }
 
-void SparseRegression::choose_Z(Index M) {
+void SparseRegression::set_inputs(ConstRows Z) {
+  const FeatureChoice& kind = options_.features;
+  if (kind.inputs(1) == 0)
+    throw InputError(fmt::format(
+        "{} features cover all inputs and start from none: give their number", kind.print()));
   const Vector theta = parameters_.values().head(options_.kernel.parameter_count(X_.cols()));
-  SelectionResult chosen = select_inducing(options_.selection, std::min(M, X_.rows()), X_,
-                                           options_.kernel, theta, options_.seed);
+  set_features(start_features(kind, options_.kernel, theta, X_, Z, Z.rows(), options_.seed));
+}
+
+void SparseRegression::choose_features(Index M) {
+  const FeatureChoice& kind = options_.features;
+  const Vector theta = parameters_.values().head(options_.kernel.parameter_count(X_.cols()));
+  if (kind.inputs(M) == 0) {
+    set_features(start_features(kind, options_.kernel, theta, X_, RowMatrix(), M, options_.seed));
+    return;
+  }
+  SelectionResult chosen = select_inducing(options_.selection, std::min(kind.inputs(M), X_.rows()),
+                                           X_, options_.kernel, theta, options_.seed);
   if (!chosen.note.empty()) say(chosen.note);
-  set_features(chosen.Z);
+  set_inputs(chosen.Z);
 }
 
 }  // namespace covary

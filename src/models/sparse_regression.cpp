@@ -74,7 +74,7 @@ SparseEvaluation SparseRegression::evaluate(ConstVector values, Jitter& jitter, 
                               &sweep,
                               columns_,
                               options_.route,
-                              parameters_.at("features.Z").trainable && values_bar};
+                              trains_features() && values_bar};
   SweepGradient g;
   SweepGradient* out = values_bar ? &g : nullptr;
   const bool cglb = options_.approximation.kind == Approximation::Kind::cglb;

@@ -15,11 +15,11 @@
 
 namespace covary {
 
-// The parameters without Z, as an exact model has them.
+// The parameters without those of the features, as an exact model has them.
 Parameters SparseRegression::exact_parameters() const {
   Parameters out;
   for (Parameter p : parameters_.all())
-    if (p.path != "features.Z") {
+    if (!p.path.starts_with("features.")) {
       p.tied_to.clear();
       out.add(std::move(p));
     }
@@ -77,7 +77,7 @@ void SparseRegression::start_from_subset() {
     }
     if (rows == most) break;
   }
-  if (options_.Z.size() == 0) choose_Z(features_->size());
+  if (options_.Z.size() == 0) choose_features(features_->size());
 }
 
 Minimum SparseRegression::train(const LbfgsOptions& training, Jitter& jitter, bool keep_state) {
@@ -104,8 +104,8 @@ Minimum SparseRegression::train(const LbfgsOptions& training, Jitter& jitter, bo
 // With Z held, then chosen again at the parameters found if that does not lower the bound, then all
 // together.
 Minimum SparseRegression::train_once(Jitter& jitter) {
-  const bool train_Z = parameters_.at("features.Z").trainable;
-  if (train_Z && options_.Z.size() == 0 && !resume_ && options_.subset > 0) {
+  const bool choose_again = options_.features.is_points() && trains_features();
+  if (choose_again && options_.Z.size() == 0 && !resume_ && options_.subset > 0) {
     LbfgsOptions held = options_.training;
     held.max_iterations = std::min<Index>(held.max_iterations, 15);
     parameters_.fix("features.Z");
@@ -114,7 +114,7 @@ Minimum SparseRegression::train_once(Jitter& jitter) {
     const double before = bound();
     const FeaturesPtr features = features_;
     const Parameters parameters = parameters_;
-    choose_Z(features_->size());
+    choose_features(features_->size());
     if (features_->size() != features->size() || bound() < before) {
       features_ = features;
       parameters_ = parameters;
@@ -159,7 +159,7 @@ Certificate SparseRegression::bracket() const {
 // says which of the reasons ended it.
 Minimum SparseRegression::grow(Jitter& jitter) {
   const double N = static_cast<double>(rows_->rows()), floor = noise_only_evidence(*rows_);
-  if (features_->size() > first_inducing) choose_Z(first_inducing);  // of a fit before
+  if (features_->size() > first_inducing) choose_features(first_inducing);  // of a fit before
   const Parameters given = parameters_;
   if (options_.subset > 0) start_from_subset();
   const LbfgsOptions brief = brief_training();
@@ -199,7 +199,7 @@ Minimum SparseRegression::grow(Jitter& jitter) {
       break;
     }
     before = value;
-    choose_Z(next);
+    choose_features(next);
     if (features_->size() <= M) {  // the data have no more to give
       reason = fmt::format("M = {}: more inducing inputs would say nothing new", features_->size());
       break;
@@ -225,23 +225,23 @@ LbfgsOptions SparseRegression::brief_training() const {
 }
 
 // Features like those of the run whose state is to be resumed. The state has Z, if it is trained;
-// else it is chosen as that run chose it.
+// else, and where features are more than Z, they are chosen as that run chose them.
 void SparseRegression::restore_features() {
-  const Parameter& Z = parameters_.at("features.Z");
-  if (!Z.trainable) {
+  if (!options_.features.is_points() || !trains_features()) {
     if (options_.inducing == 0 && options_.Z.size() == 0)
       throw InputError(
-          "a run that looked for its number of inducing inputs and does not train them cannot be "
-          "resumed; give their number");
+          "a run that looked for its number of inducing inputs and does not train them, or has "
+          "features other than points, cannot be resumed; give their number");
     if (options_.subset > 0) start_from_subset();
     return;
   }
+  const Parameter& Z = parameters_.at("features.Z");
   const Index D = X_.cols(), others = parameters_.free_size() - Z.value.size(),
               entries =
                   resume_->restarts.run ? resume_->restarts.run->u.size() - others : Z.value.size();
   if (entries < D || entries % D != 0)
     throw InputError("the state to be resumed is of a model with other parameters");
-  if (entries != Z.value.size()) set_features(RowMatrix::Zero(entries / D, D));
+  if (entries != Z.value.size()) set_inputs(RowMatrix::Zero(entries / D, D));
 }
 
 // A second start, from the parameters as they were given: the better one is kept, and two that
@@ -254,9 +254,9 @@ void SparseRegression::second_opinion(const Parameters& given, const LbfgsOption
   const double value = bound();
   say("a second start, to see whether it agrees");
   for (const Parameter& p : given.all())
-    if (p.path != "features.Z" && p.trainable && p.tied_to.empty())
+    if (!p.path.starts_with("features.") && p.trainable && p.tied_to.empty())
       parameters_.set(p.path, p.value);
-  choose_Z(features->size());
+  choose_features(features->size());
   Jitter jitter{options_.jitter};
   Minimum other;
   try {

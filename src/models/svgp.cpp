@@ -84,9 +84,17 @@ void Svgp::begin() {
         fmt::format("{} of the covariance for {} inducing inputs", options_.covariance.print(), M));
   parameters_ = latent_parameters(options_, *rows_, Y_.col(0), aux_, weights_);
   if (options_.Z.size())
-    set_features(input_map_.transform(input_scaling_.apply(options_.Z)));
+    set_inputs(input_map_.transform(input_scaling_.apply(options_.Z)));
   else
-    choose_Z(M);
+    choose_features(M);
+}
+
+bool Svgp::is_feature(const Parameter& p) { return p.path.find("features.") != std::string::npos; }
+
+bool Svgp::trains_features() const {
+  for (const Parameter& p : parameters_.all())
+    if (is_feature(p) && p.trainable) return true;
+  return false;
 }
 
 std::string Svgp::path_of(Index part, const std::string& rest) const {
@@ -98,38 +106,51 @@ void Svgp::say(const std::string& text) const {
   if (options_.tell) options_.tell(text);
 }
 
-void Svgp::choose_Z(Index M) {
+void Svgp::set_inputs(ConstRows Z) {
+  const FeatureChoice& kind = options_.features;
+  if (kind.inputs(1) == 0)
+    throw InputError(fmt::format(
+        "{} features cover all inputs and start from none: give their number", kind.print()));
+  const Vector theta = parameters_.values().head(options_.kernel.parameter_count(X_.cols()));
+  set_features(start_features(kind, options_.kernel, theta, X_, Z, Z.rows(), options_.seed));
+}
+
+void Svgp::choose_features(Index M) {
   const Vector values = parameters_.values();
+  const FeatureChoice& kind = options_.features;
   const Index K = options_.kernel.parameter_count(X_.cols());
   const Index H = options_.likelihood.parameter_count();
   const Vector theta = values.head(K);
+  if (kind.inputs(M) == 0)
+    return set_features(
+        start_features(kind, options_.kernel, theta, X_, RowMatrix(), M, options_.seed));
+  const Index inputs = std::min(kind.inputs(M), X_.rows());
   const SelectionResult chosen =
       options_.selection == Selection::informative_vectors
           ? choose_inducing(
-                options_.selection, M,
+                options_.selection, inputs,
                 {options_.kernel, options_.likelihood, options_.mean, X_, Y_.col(0), aux_},
                 {theta, values.segment(K, H),
                  values.segment(K + H, options_.mean.basis_count(X_.cols()))},
                 options_.seed)
-          : select_inducing(options_.selection, M, X_, options_.kernel, theta, options_.seed);
+          : select_inducing(options_.selection, inputs, X_, options_.kernel, theta, options_.seed);
   if (!chosen.note.empty()) say(chosen.note);
-  set_features(chosen.Z);
+  set_inputs(chosen.Z);
 }
 
-// New inducing inputs take the place of the old; parameters keep their flags.
-void Svgp::set_features(ConstRows Z) {
-  const auto is_Z = [](const std::string& path) { return path.ends_with("features.Z"); };
+// New features take the place of the old; parameters keep their flags.
+void Svgp::set_features(const FeaturesPtr& features) {
   const Parameters before = std::move(parameters_);
   parameters_ = {};
   for (Parameter p : before.all())
-    if (!is_Z(p.path)) {
+    if (!is_feature(p)) {
       p.tied_to.clear();
       parameters_.add(std::move(p));
     }
   features_.clear();
   const Index parts = options_.separate_kernels ? latents() : 1;
   for (Index i = 0; i < parts; ++i) {
-    features_.push_back(inducing_points(options_.kernel, Z));
+    features_.push_back(features);
     Parameters own;
     features_.back()->declare(own);
     for (Parameter p : own.all()) {
@@ -139,7 +160,7 @@ void Svgp::set_features(ConstRows Z) {
     }
   }
   for (const Parameter& p : before.all())
-    if (!p.tied_to.empty() && !is_Z(p.path)) parameters_.tie(p.path, p.tied_to, p.ratio);
+    if (!p.tied_to.empty() && !is_feature(p)) parameters_.tie(p.path, p.tied_to, p.ratio);
 }
 
 // The order of the parameters: kernels, likelihood, mean, inducing inputs.
@@ -181,7 +202,7 @@ UncollapsedProblem Svgp::problem(const Sweep& sweep, const Vector& likelihood, b
   p.sweep = &sweep;
   p.scale = static_cast<double>(rows_->rows()) / static_cast<double>(sweep.rows().rows());
   p.likelihood = row_likelihood(options_.likelihood, likelihood);
-  p.guard_eigenvalue = guard && parameters_.at(path_of(0, "features.Z")).trainable;
+  p.guard_eigenvalue = guard && trains_features();
   return p;
 }
 

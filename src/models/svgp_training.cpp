@@ -64,23 +64,23 @@ Minimum Svgp::train_rows(const LbfgsOptions& training, SvgpState& state, bool te
 // With Z held, then Z chosen again at the parameters found if that does not lower the bound, then
 // all together.
 Summary Svgp::train_full(SvgpState& state) {
-  const std::string Z = path_of(0, "features.Z");
-  if (options_.Z.size() == 0 && parameters_.at(Z).trainable && !state.restarts.run) {
+  if (options_.Z.size() == 0 && trains_features() && !state.restarts.run) {
     const Parameters given = parameters_;
     std::vector<std::string> held;
     for (const Parameter& p : given.all())
-      if (p.path.ends_with("features.Z") && p.trainable) held.push_back(p.path);
+      if (is_feature(p) && p.trainable) held.push_back(p.path);
     for (const auto& path : held) parameters_.fix(path);
     LbfgsOptions first = options_.training;
     first.max_iterations = std::min<Index>(first.max_iterations, 15);
     if (parameters_.free_size() > 0) train_rows(first, state, false);
     for (const auto& path : held) parameters_.unfix(path);
-    if (looks_at_parameters(options_.selection) && !options_.separate_kernels) {
+    if (options_.features.is_points() && looks_at_parameters(options_.selection) &&
+        !options_.separate_kernels) {
       const auto features = features_;
       const Parameters found = parameters_;
       const Index M = inducing();
       const double before = elbo();
-      choose_Z(M);
+      choose_features(M);
       if (inducing() != M || elbo() < before) {
         features_ = features;
         parameters_ = found;

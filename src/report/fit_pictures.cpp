@@ -20,13 +20,12 @@ constexpr Index grid_size = 241;
 // inputs of a sparse model, which does not keep the others.
 RowMatrix model_inputs(const RegressionFit& fit) {
   if (fit.posterior.is_exact()) return fit.posterior.exact().parts().X;
-  const Vector& z = fit.posterior.sparse().parts().values.z;
-  return Eigen::Map<const RowMatrix>(z.data(), z.size() / fit.posterior.dims(),
-                                     fit.posterior.dims());
+  const SparsePosteriorParts& parts = fit.posterior.sparse().parts();
+  return parts.features->where(parts.values.z.data());
 }
 
 const char* rug_words(const RegressionFit& fit) {
-  return fit.posterior.is_exact() ? "where the data are" : "inducing inputs";
+  return fit.posterior.is_exact() ? "where the data are" : "where the inducing variables are";
 }
 
 double median(Vector v) {

@@ -128,8 +128,9 @@ Figure target_curve(const GeneralisedFit& fit, const TargetData& data) {
   if (scales) y = (y.array() * usual / data.aux.array()).matrix();
   chart.points(data.X.col(0), y, Ink::held_out, named(data.name, "the rows given"));
   if (fit.posterior.is_sparse()) {
-    const Vector& z = fit.posterior.inducing().parts().parts.front().z;
-    chart.rug(fit.input_scaling.undo(RowMatrix(z)).col(0), Ink::data, "inducing inputs");
+    const InducingPart& u = fit.posterior.inducing().parts().parts.front();
+    chart.rug(fit.input_scaling.undo(u.features->where(u.z.data())).col(0), Ink::data,
+              "where the inducing variables are");
   }
   if (scales)
     chart.caption(fmt::format(

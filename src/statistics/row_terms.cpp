@@ -204,7 +204,7 @@ class RowTermSweep {
         const SweepContext& c = contexts_[part];
         c.features->Kuf(c.theta, c.z, block.x, s.K[part].data());
         A = s.K[part].leftCols(n);
-        solve_lower(c.Luu, A);
+        if (!c.features->is_white()) solve_lower(c.Luu, A);
         c.kernel->diagonal(c.theta, block.x, s.k.data());
         s.k = (s.k - A.colwise().squaredNorm().transpose()).cwiseMax(0.0);
       }
@@ -269,7 +269,7 @@ class RowTermSweep {
       s.k_bar += s.v_bar.col(f);
       if (!ends) continue;
       const SweepContext& c = contexts_[part];
-      solve_lower(c.Luu, bar, Op::transpose);
+      if (!c.features->is_white()) solve_lower(c.Luu, bar, Op::transpose);
       double *theta_bar = sum + layout_.theta[part], *z_bar = sum + layout_.z[part];
       c.features->Kuf_pullback(c.theta, c.z, block.x, s.K[part].data(), bar.data(), theta_bar,
                                z_bar, nullptr);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "covary/error.hpp"
+#include "storage/feature_arrays.hpp"
 #include "storage/posterior_arrays.hpp"
 
 namespace covary {
@@ -117,10 +118,8 @@ void put_inducing(const InducingPosterior& posterior, Container& c, json& j) {
   for (std::size_t i = 0; i < all.parts.size(); ++i) {
     const InducingPart& p = all.parts[i];
     j["kernels"].push_back(p.kernel.print());
-    j["features"] = p.features->name();
     c.put_vector(array("part", i, "theta"), p.theta);
-    c.put_rows(array("part", i, "Z"),
-               Eigen::Map<const RowMatrix>(p.z.data(), p.features->size(), p.features->dims()));
+    put_features({p.features, p.z}, array("part", i, ""), c, j);
     c.put_matrix(array("part", i, "Luu"), p.Luu);
     c.put_vector(array("part", i, "jitter"), Vector::Constant(1, p.jitter));
   }
@@ -139,15 +138,18 @@ InducingPosterior get_inducing(const Container& c, const json& j, const Mean& me
   for (std::size_t i = 0; i < count_of_parts; ++i) {
     InducingPart p;
     p.kernel = Kernel(j.at("kernels").at(i).get<std::string>());
-    const RowMatrix Z = c.rows(array("part", i, "Z"), M);
-    check_size(c, M, Z.cols(), out.q.m.cols());
-    p.kernel.node().check(Z.cols());
-    p.features = get_features(c, j.at("features"), p.kernel, Z);
-    p.z = Eigen::Map<const Vector>(Z.data(), Z.size());
-    p.theta = c.vector(array("part", i, "theta"), p.kernel.parameter_count(Z.cols()));
+    StoredFeatures u = get_features(c, j, array("part", i, ""), p.kernel);
+    const Index D = u.features->dims();
+    check_size(c, M, D, out.q.m.cols());
+    if (u.features->size() != M)
+      throw FileError(fmt::format("{}: {} features for {} inducing variables", c.source,
+                                  u.features->size(), M));
+    p.features = std::move(u.features);
+    p.z = std::move(u.z);
+    p.theta = c.vector(array("part", i, "theta"), p.kernel.parameter_count(D));
     p.Luu = get_factor(c, array("part", i, "Luu"), M);
     p.jitter = c.vector(array("part", i, "jitter"), 1)(0);
-    check_finite(c, p.theta.allFinite() && Z.allFinite());
+    check_finite(c, p.theta.allFinite() && p.z.allFinite());
     out.parts.push_back(std::move(p));
   }
   for (Index l = 0; l < out.q.m.cols(); ++l)

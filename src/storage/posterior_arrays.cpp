@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "covary/error.hpp"
+#include "storage/feature_arrays.hpp"
 
 namespace covary {
 
@@ -36,14 +37,6 @@ Matrix get_factor(const Container& c, const std::string& name, Index M) {
     L.col(k).head(k).setZero();
   }
   return L;
-}
-
-FeaturesPtr get_features(const Container& c, const json& name, const Kernel& kernel,
-                         const RowMatrix& Z) {
-  if (name != "points")
-    throw FileError(fmt::format("{} has features '{}', which this build does not know", c.source,
-                                name.get<std::string>()));
-  return inducing_points(kernel, Z);
 }
 
 namespace {
@@ -109,11 +102,9 @@ std::string group_name(std::size_t g, const char* array) {
 
 void put_sparse(const SparsePosterior& posterior, Container& c, json& j) {
   const SparsePosteriorParts& parts = posterior.parts();
-  j["features"] = parts.features->name();
   j["groups"] = parts.groups.size();
   c.put_vector("theta", parts.values.theta);
-  c.put_rows("Z", Eigen::Map<const RowMatrix>(parts.values.z.data(), parts.features->size(),
-                                              parts.features->dims()));
+  put_features({parts.features, parts.values.z}, "", c, j);
   c.put_vector("noise_variance", Vector::Constant(1, parts.values.noise));
   c.put_vector("jitter", Vector::Constant(1, parts.jitter));
   if (!parts.mean.is_zero()) c.put_matrix("mean_weights", parts.values.mean_weights);
@@ -137,10 +128,10 @@ SparsePosterior get_sparse(const Container& c, const json& j) {
   parts.approximation = Approximation(j.at("model").get<std::string>());
   parts.kernel = Kernel(j.at("kernel").get<std::string>());
   parts.mean = Mean(j.at("mean").get<std::string>());
-  const RowMatrix Z = c.rows("Z");
-  const Index M = Z.rows(), D = Z.cols();
-  parts.features = get_features(c, j.at("features"), parts.kernel, Z);
-  parts.values.z = Eigen::Map<const Vector>(Z.data(), Z.size());
+  StoredFeatures u = get_features(c, j, "", parts.kernel);
+  const Index M = u.features->size(), D = u.features->dims();
+  parts.features = std::move(u.features);
+  parts.values.z = std::move(u.z);
   parts.values.theta = c.vector("theta", parts.kernel.parameter_count(D));
   parts.values.noise = c.vector("noise_variance", 1)(0);
   parts.jitter = c.vector("jitter", 1)(0);

@@ -15,9 +15,6 @@ void check_size(const Container& c, Index rows, Index dims, Index outputs);
 // A factor of a covariance: lower triangular, finite, with a positive diagonal; FileError
 // otherwise.
 Matrix get_factor(const Container& c, const std::string& name, Index M);
-// The features a file names, over the rows of Z.
-FeaturesPtr get_features(const Container& c, const nlohmann::json& name, const Kernel& kernel,
-                         const RowMatrix& Z);
 
 // A posterior as (kind, JSON, named arrays): "model", "kernel", "mean" and what the kind needs.
 void put_posterior(const RegressionPosterior& posterior, Container& c, nlohmann::json& j);

@@ -35,6 +35,23 @@ class Sparse(CommandLine):
                 self.assertEqual(shown["diagnostics"], fit["diagnostics"])
                 self.assertLess(self.json_of("evaluate", out, self.test)["rmse"], 0.2)
 
+    def test_every_kind_of_inducing_variables(self):
+        fit = ("fit", self.train, "--target", "y", "--model", "vfe", "--max-iter", "30")
+        for kind, inducing, parameters in (("multiscale", 12, "features.widths"), ("frequency", 25, "features.frequencies"),
+                                           ("timefrequency", 15, "features.phases"), ("basis(3)", 12, "features.weights"),
+                                           ("eigen", 30, "features.sd")):
+            with self.subTest(kind):
+                out = self.path("features.cov")
+                made = self.json_of(*fit, "--features", kind, "--inducing", str(inducing), "--out", out)
+                self.assertIn(parameters, made["parameters"])
+                self.assertLess(made["value"], made["upper_bound"])
+                self.assertLess(self.json_of("evaluate", out, self.test)["rmse"], 0.3)
+                self.json_of("report", out, "--data", self.test, "--out", self.path("features.html"))
+        self.refused(*fit, "--features", "eigen", "--kernel", "matern32", says=["eigen", "se"])
+        self.refused(*fit, "--features", "egen", says=["did you mean 'eigen'"])
+        self.refused(*fit, "--features", "basis(0)", says=["basis(8)"])
+        self.refused("fit", self.train, "--target", "y", "--model", "exact", "--features", "eigen", says=["--model vfe"])
+
     def test_a_bracket_around_the_exact_evidence(self):
         exact = self.exact()
         set_to = [f"--set={path}={','.join(map(str, v)) if isinstance(v, list) else v}"

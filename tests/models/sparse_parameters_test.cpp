@@ -18,7 +18,7 @@ TEST(SparseParameters, AreTakenFromAModelWithAnotherNumberOfInducingInputs) {
   SparseRegression few(d.X, d.Y, {.inducing = 5}), many(d.X, d.Y, {.inducing = 12});
   many.parameters().fix("features.Z");
   EXPECT_NE(few.evaluate().value, many.evaluate().value);
-  few.set_parameters(many.parameters());
+  few.set_parameters(many.parameters(), many.features());
   EXPECT_EQ(few.evaluate().value, many.evaluate().value);
   EXPECT_FALSE(few.parameters().at("features.Z").trainable);
 }

@@ -80,7 +80,7 @@ TEST(SparseRegression, AWarmStartTrainsByAnotherApproximationFirst) {
   EXPECT_GE(warm.summary.value, warm.summary.initial_value);
   // It goes on from FITC's optimum: the bound at that point is where its training begins.
   SparseRegression at(d.X, d.Y, {.approximation = "vfe", .inducing = 5});
-  at.set_parameters(fitc.parameters);
+  at.set_parameters(fitc.parameters, fitc.posterior.sparse().parts().features);
   EXPECT_NEAR(warm.summary.initial_value, at.evaluate().value, 1e-6);
 
   options.inducing = 0;

@@ -9,16 +9,39 @@
 namespace covary {
 namespace {
 
-SavedModel saved_model(const char* approximation) {
+SavedModel saved_model(const char* approximation, const char* features = "points") {
   auto d = testing::small_data(90, 2, 2, 3);
   d.Y(4, 1) = std::nan("");
-  SparseRegressionOptions options{.mean = "linear", .approximation = approximation, .inducing = 40};
+  SparseRegressionOptions options{
+      .mean = "linear", .approximation = approximation, .features = features, .inducing = 40};
   options.training.max_iterations = 10;
   SavedModel out{SparseRegression(d.X, d.Y, options).fit(), {}};
   out.inputs.columns = {{"a", {}}, {"b", {}}};
   out.fit.input_names = {"a", "b"};
   out.fit.output_names = {"y", "z"};
   return out;
+}
+
+TEST(SparseModelFile, OtherFeaturesKeepTheBits) {
+  const RowMatrix X = testing::small_data(30, 2, 1, 8).X;
+  for (const char* kind : {"multiscale", "frequency", "timefrequency", "basis(2)", "eigen"}) {
+    const SavedModel m = saved_model("vfe", kind), back = load_model_bytes(save_model_bytes(m));
+    EXPECT_EQ(m.fit.predict(X).mean, back.fit.predict(X).mean) << kind;
+    EXPECT_EQ(m.fit.predict(X).variance_f, back.fit.predict(X).variance_f) << kind;
+  }
+}
+
+TEST(SparseModelFile, FourierFeaturesKeepTheBits) {
+  const auto d = testing::small_data(60, 1, 1, 4);
+  SavedModel m{
+      SparseRegression(d.X, d.Y, {.kernel = "matern32", .features = "fourier", .inducing = 11})
+          .fit(),
+      {}};
+  m.inputs.columns = {{"a", {}}};
+  m.fit.input_names = {"a"};
+  m.fit.output_names = {"y"};
+  const SavedModel back = load_model_bytes(save_model_bytes(m));
+  EXPECT_EQ(m.fit.predict(d.X).mean, back.fit.predict(d.X).mean);
 }
 
 TEST(SparseModelFile, RoundTripKeepsTheBits) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "covary/features/features.hpp"
@@ -14,6 +15,9 @@ namespace covary {
 // degrees: M×D, those of the functions of each column.
 FeaturesPtr eigen_features(const Kernel& kernel, ConstVector mean, ConstVector sd,
                            const Eigen::MatrixX<Index>& degrees);
+
+// The degrees of such features, row by row; none of any others.
+std::vector<std::int64_t> degrees_of(const Features& features);
 
 // λ_m = v(1 − B)Bᵐ of one column: B for a measure of this sd.
 double eigenvalue_ratio(double lengthscale, double sd);

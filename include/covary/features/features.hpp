@@ -34,11 +34,19 @@ class Features {
   virtual void Kuf_pullback(const double* theta, const double* z, const RowBlock& x,
                             const double* Kuf, const double* Kuf_bar, double* theta_bar,
                             double* z_bar, double* x_bar) const = 0;
+  // Inputs at which the features are; of those that cover a range at once, five over two standard
+  // deviations to either side.
+  virtual RowMatrix where(const double* z) const = 0;
+  // Kuu is I whatever the parameters: nothing is to be factored, solved or differentiated.
+  virtual bool is_white() const { return false; }
   // The same u seen by one term of a kernel that is a sum: its Kuf is cov(u, f_term(x)).
   virtual std::shared_ptr<const Features> for_term(const Kernel& term) const = 0;
 };
 
 using FeaturesPtr = std::shared_ptr<const Features>;
+
+// mean + k·sd for k = −2 … 2.
+RowMatrix over_two_deviations(ConstVector mean, ConstVector sd);
 
 // u_m = f(z_m): the rows of Z, "features.Z", are the feature's parameters.
 FeaturesPtr inducing_points(const Kernel& kernel, ConstRows Z);

@@ -10,8 +10,8 @@ namespace covary {
 // Multi-scale: no cosine. Parameters: features.Z (μ, M×D), features.widths (δ, M×D). Narrow windows
 // are inducing inputs, wide ones see further than a lengthscale.
 FeaturesPtr multiscale_features(const Kernel& kernel, ConstRows Z, ConstRows widths);
-// Frequencies: one window around a centre that is given (D) and does not move. Parameters:
-// features.widths (δ, 1×D), features.frequencies (ω, M×D), features.phases (ω₀, M).
+// Frequencies: one window for all. Parameters: features.centre (μ, 1×D), features.widths (δ, 1×D),
+// features.frequencies (ω, M×D), features.phases (ω₀, M).
 FeaturesPtr frequency_features(const Kernel& kernel, ConstVector centre, ConstVector widths,
                                ConstRows frequencies, ConstVector phases);
 // Time and frequency: all of them, a window for each.

@@ -34,10 +34,11 @@ struct GplvmOptions {
   Vector prior_variance = {};
 
   // Where training starts: at these means (N×Q), or at principal components (of each view, side by
-  // side, if there are several; with times their smooth part), with noise of 1/snr of the outputs'
+  // side, if there are several), with noise of 1/snr of the outputs'
   // variance, held with the kernel's variance for the first iterations. Further starts turn and
   // shake the means; of several views the second is the components of all together. The best bound
-  // is kept.
+  // is kept. With times, rows that do not follow each other are trained first, for twice the
+  // iterations held, and the dynamics begin at the smooth part of their means.
   RowMatrix start_mean = {};
   double snr = 100.0;
   Index held_iterations = 100;
@@ -107,6 +108,8 @@ class Gplvm {
   void take(ConstRows Y);
   void hold();  // fixes the noise and the variances of the kernel
   Minimum train(const LbfgsOptions& options, Jitter& jitter, bool keep_state);
+  void train_held(Jitter& jitter);
+  void start_from_static(Index start, Jitter& jitter);
   Minimum train_from(Index start, Jitter& jitter);
   GplvmFit finished(Minimum best, Jitter& jitter) const;
   void say(const std::string& text) const;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "covary/features/choice.hpp"
 #include "covary/features/selection.hpp"
 #include "covary/inference/certificate.hpp"
 #include "covary/models/regression.hpp"
@@ -17,8 +18,10 @@ struct SparseRegressionOptions {
   Kernel kernel = "se(ard)";
   Mean mean = {};  // zero
   Approximation approximation = {};
-  // Inducing inputs: how many (0: as many as it takes, see docs/automatic-m.md), and how they are
-  // chosen; or themselves, in the units of the data.
+  // Inducing variables: of what kind, how many (0: as many as it takes, see docs/automatic-m.md),
+  // and how the inputs that they start from are chosen; or these themselves, in the units of the
+  // data.
+  FeatureChoice features = {};
   Index inducing = 0;
   Selection selection = Selection::greedy_variance;
   RowMatrix Z = {};
@@ -72,11 +75,13 @@ class SparseRegression {
   SparseRegression(const SparseRegression&) = delete;
   SparseRegression& operator=(const SparseRegression&) = delete;
 
-  // kernel.…, likelihood.variance, mean.weights, features.Z; in the units the model sees.
+  // kernel.…, likelihood.variance, mean.weights, features.Z (and others of other features); in the
+  // units the model sees.
   Parameters& parameters() { return parameters_; }
   const Parameters& parameters() const { return parameters_; }
-  // Those of another model of these data, whose inducing inputs may be more or fewer.
-  void set_parameters(Parameters parameters);
+  // Those of another model of these data, whose features may be more or fewer.
+  void set_parameters(Parameters parameters, FeaturesPtr features);
+  const FeaturesPtr& features() const { return features_; }
   const Scaling& input_scaling() const { return input_scaling_; }
   const Scaling& output_scaling() const { return output_scaling_; }
   const SparseRegressionOptions& options() const { return options_; }
@@ -106,8 +111,10 @@ class SparseRegression {
   SparseEvaluation evaluate(ConstVector values, Jitter& jitter, Vector* values_bar,
                             Matrix* v = nullptr) const;
   double bound() const;
-  void set_features(ConstRows Z);
-  void choose_Z(Index M);
+  bool trains_features() const;
+  void set_features(FeaturesPtr features);
+  void set_inputs(ConstRows Z);
+  void choose_features(Index M);
   Minimum train(const LbfgsOptions& training, Jitter& jitter, bool keep_state);
   void start_from_subset();
   Minimum train_once(Jitter& jitter);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "covary/features/choice.hpp"
 #include "covary/features/selection.hpp"
 #include "covary/inference/natural_gradient.hpp"
 #include "covary/models/generalised_fit.hpp"
@@ -33,8 +34,9 @@ struct SvgpState {
 };
 
 struct SvgpOptions : LatentOptions {
-  // Inducing inputs: how many (nothing: 100, or all rows when they are fewer), and how they are
-  // chosen; or themselves, in the units of the data.
+  // Inducing variables: of what kind, how many (nothing: 100, or all rows when they are fewer), and
+  // how the inputs that they start from are chosen; or these themselves, in the units of the data.
+  FeatureChoice features = {};
   std::optional<Index> inducing = {};
   Selection selection = Selection::greedy_variance;
   RowMatrix Z = {};
@@ -130,8 +132,11 @@ class Svgp {
   };
   void take(GeneralisedData data);
   void begin();
-  void choose_Z(Index M);
-  void set_features(ConstRows Z);
+  void choose_features(Index M);
+  void set_inputs(ConstRows Z);
+  static bool is_feature(const Parameter& p);
+  bool trains_features() const;
+  void set_features(const FeaturesPtr& features);
   Index latents() const { return options_.likelihood.latents(); }
   std::string path_of(Index part, const std::string& rest) const;
   Unpacked unpack(ConstVector values) const;
