@@ -4,7 +4,6 @@
 
 #include "covary/data/columns.hpp"
 #include "covary/error.hpp"
-#include "covary/models/autoregression.hpp"
 
 namespace covary::cli {
 
@@ -46,10 +45,16 @@ void add_step_options(CLI::App& sub, StepArguments& a) {
   sub.add_option("--steps", a.steps,
                  "Of a model of fit --lags: so many steps beyond the end of the series in DATA")
       ->check(CLI::PositiveNumber);
-  sub.add_option("--propagation", a.propagation,
-                 "How predictions are fed back: moments, augmented or plug-in")
-      ->check(CLI::IsMember({"moments", "augmented", "plug-in"}))
+  sub.add_option(
+         "--propagation", a.propagation,
+         "How predictions are fed back: moments, augmented, plug-in, or draws of f, each run "
+         "by itself")
+      ->check(CLI::IsMember({"moments", "augmented", "plug-in", "draws"}))
       ->capture_default_str();
+  sub.add_option("--draws", a.draws.draws, "Of --propagation draws: how many")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  sub.add_option("--seed", a.draws.seed, "Of --propagation draws")->capture_default_str();
 }
 
 Outcome predict_steps(const SavedModel& m, const DataArguments& data, const StepArguments& a,
@@ -58,7 +63,7 @@ Outcome predict_steps(const SavedModel& m, const DataArguments& data, const Step
     throw InputError("--steps is for a model of a series by fit --lags; this one has other inputs");
   const Table table = read_table(data.data, table_options(data, m.inputs));
   const RowMatrix series = numeric_columns(table, select_columns(table, m.fit.output_names));
-  const Prediction p = simulate(m.fit, series, a.steps, parse_propagation(a.propagation));
+  const Prediction p = simulate(m.fit, series, a.steps, parse_propagation(a.propagation), a.draws);
   std::vector<std::string> names{"step"};
   const Index P = p.mean.cols();
   RowMatrix values(a.steps, 1 + 5 * P);

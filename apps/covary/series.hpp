@@ -1,5 +1,6 @@
 #pragma once
 
+#include "covary/models/autoregression.hpp"
 #include "data_arguments.hpp"
 #include "training_arguments.hpp"
 
@@ -19,6 +20,7 @@ ScoredRows scored_rows(const SavedModel& m, const Table& table);
 struct StepArguments {
   Index steps = 0;
   std::string propagation = "moments";
+  DrawOptions draws = {};
 };
 void add_step_options(CLI::App& sub, StepArguments& a);
 Outcome predict_steps(const SavedModel& m, const DataArguments& data, const StepArguments& a,

@@ -81,12 +81,19 @@ class AutoregressiveGP(BaseEstimator):
         """The steps after the end of a series, by default that of ``fit``, with standard deviations on demand.
 
         ``propagation`` is how predictions are fed back: as Gaussians (``"moments"``), also as further data
-        (``"augmented"``, of ``"vfe"``), or as if they had been observed (``"plug-in"``).
+        (``"augmented"``, of ``"vfe"``), or as if they had been observed (``"plug-in"``). With ``"draws"`` many draws
+        of the function are each run by itself, which alone knows that the same function is met at every step.
         """
         check_is_fitted(self, "fit_")
         start = self.series_ if series is None else self._values(series)
-        mean, variance = self.fit_.simulate(start, steps, propagation)
+        mean, variance = self.fit_.simulate(start, steps, propagation, seed=seed_of(self.random_state))
         return (mean, np.sqrt(variance)) if return_std else mean
+
+    def sample(self, steps: int, n_samples: int = 100, series: Any = None) -> np.ndarray:
+        """Series that may follow: n_samples×steps values, or n_samples×steps×P of several series."""
+        check_is_fitted(self, "fit_")
+        start = self.series_ if series is None else self._values(series)
+        return self.fit_.simulate_draws(start, steps, n_samples, seed_of(self.random_state))
 
     @staticmethod
     def _values(series):

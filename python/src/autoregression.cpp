@@ -33,20 +33,38 @@ void bind_autoregression(nb::module_& m, nb::class_<SavedModel>& fit) {
         "line knows one.");
   fit.def(
       "simulate",
-      [](const SavedModel& s, const ArrayLike& series, Index steps, const std::string& how) {
+      [](const SavedModel& s, const ArrayLike& series, Index steps, const std::string& how,
+         Index draws, std::uint64_t seed) {
         const Rows rows = to_outputs(series, "series");
         const Propagation propagation = parse_propagation(how);
-        Prediction p = unlocked([&] { return simulate(s.fit, rows.get(), steps, propagation); });
+        const DrawOptions options{.draws = draws, .seed = seed};
+        Prediction p =
+            unlocked([&] { return simulate(s.fit, rows.get(), steps, propagation, options); });
         return std::pair(outputs_to_numpy(std::move(p.mean)),
                          outputs_to_numpy(std::move(p.variance_y)));
       },
-      "series"_a, "steps"_a, "propagation"_a = "moments",
+      "series"_a, "steps"_a, "propagation"_a = "moments", "draws"_a = 100, "seed"_a = 0,
       "Of an autoregression, whose inputs are lag_windows: mean and variance, noise included, of "
       "the "
       "steps after the end of a series. Predictions are fed back as Gaussians ('moments'), also as "
-      "further data ('augmented', of 'vfe'), or as if they had been observed ('plug-in').",
+      "further data ('augmented', of 'vfe'), or as if they had been observed ('plug-in'); or the "
+      "moments are those of draws of f, each run by itself ('draws'), with draws and seed.",
       nb::sig("def simulate(self, series: numpy.typing.ArrayLike, steps: int, "
-              "propagation: str = 'moments') -> " COVARY_MOMENTS));
+              "propagation: str = 'moments', draws: int = 100, seed: int = 0) -> " COVARY_MOMENTS));
+  fit.def(
+      "simulate_draws",
+      [](const SavedModel& s, const ArrayLike& series, Index steps, Index draws,
+         std::uint64_t seed) {
+        const Rows rows = to_outputs(series, "series");
+        const DrawOptions options{.draws = draws, .seed = seed};
+        return draws_to_numpy(
+            unlocked([&] { return simulate_draws(s.fit, rows.get(), steps, options); }));
+      },
+      "series"_a, "steps"_a, "draws"_a = 100, "seed"_a = 0,
+      "Of an autoregression: series that may follow the end of this one, each along one draw of f "
+      "with noise at every step; draws×steps, or draws×steps×P.",
+      nb::sig("def simulate_draws(self, series: numpy.typing.ArrayLike, steps: int, "
+              "draws: int = 100, seed: int = 0) -> " COVARY_ARRAY));
 }
 
 }  // namespace covary::python

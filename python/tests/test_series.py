@@ -42,6 +42,17 @@ def test_a_wave_goes_on(model):
     assert np.array_equal(again.forecast(5), gp.forecast(5))
 
 
+def test_draws_are_series_that_may_follow():
+    Y = wave(80)
+    gp = cv.AutoregressiveGP(lags=3, inducing=15, random_state=0, max_iter=60).fit(Y)
+    drawn = gp.sample(10, 50)
+    assert drawn.shape == (50, 10, 2) and np.array_equal(drawn, gp.sample(10, 50))
+    mean, variance = gp.fit_.simulate(Y, 10, "draws", draws=50)
+    assert np.allclose(mean, drawn.mean(0), atol=1e-9) and np.allclose(variance, drawn.var(0, ddof=1), rtol=1e-6)
+    assert np.abs(gp.forecast(10, propagation="draws") - gp.forecast(10)).max() < 0.2
+    assert gp.fit(Y[:, 0]).sample(4, 3).shape == (3, 4)
+
+
 def test_bad_calls():
     gp = cv.AutoregressiveGP(lags=2, model="exact", max_iter=3, random_state=0).fit(wave(20))
     with pytest.raises(cv.InputError, match="propagation"):

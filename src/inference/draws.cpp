@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "covary/error.hpp"
+#include "covary/inference/function_draws.hpp"
 #include "covary/inference/posterior.hpp"
 #include "covary/linalg/blas.hpp"
 #include "covary/random/random.hpp"
@@ -141,6 +142,51 @@ std::vector<FunctionDraw> ExactPosterior::sample_functions(Index draws, std::uin
         f.col(part.output) += part.prior(X) + multiply(cross(self->parts_.kernel,
                                                              self->parts_.theta, X, part.group->X),
                                                        part.weights);
+      return f;
+    });
+  }
+  return out;
+}
+
+// f = E f + f₀ + k(·, Z)L⁻ᵀ(LB⁻ᵀε − L⁻¹(f₀(Z) + ε′)), f₀ a prior draw, LB⁻ᵀε of q(u) about its
+// mean and ε′ of the jitter on Kuu.
+std::vector<FunctionDraw> sample_functions(const SparsePosterior& posterior, Index draws,
+                                           std::uint64_t seed, Index features) {
+  check_draws(draws);
+  const SparsePosteriorParts& parts = posterior.parts();
+  if (parts.features->name() != "points" || parts.approximation.kind == Approximation::Kind::sor ||
+      parts.approximation.kind == Approximation::Kind::cglb)
+    throw Unsupported(fmt::format(
+        "draws as functions are not offered for '{}' with features '{}'; sample at given inputs",
+        parts.approximation.print(), parts.features->name()));
+  struct Part {
+    Index output;
+    PriorFunction prior;
+    Vector weights;
+  };
+  const auto self = std::make_shared<const SparsePosterior>(posterior);
+  const Index M = parts.features->size();
+  const auto Z = std::make_shared<const RowMatrix>(
+      Eigen::Map<const RowMatrix>(parts.values.z.data(), M, posterior.dims()));
+  std::vector<FunctionDraw> out;
+  for (Index s = 0; s < draws; ++s) {
+    auto all = std::make_shared<std::vector<Part>>();
+    for (const SparseFactors& g : parts.groups)
+      for (const Index p : g.columns) {
+        Random random(seed, static_cast<std::uint64_t>(s * posterior.outputs() + p));
+        PriorFunction prior(parts.kernel, parts.values.theta, posterior.dims(), features, random);
+        Matrix weights = prior(*Z) + std::sqrt(parts.jitter) * random.normal_vector(M);
+        Matrix about = random.normal_vector(M);
+        solve_lower(g.LB, about, Op::transpose);
+        solve_lower(parts.Luu, weights);
+        weights = about - weights;
+        solve_lower(parts.Luu, weights, Op::transpose);
+        all->push_back({p, std::move(prior), weights.col(0)});
+      }
+    out.push_back([self, all, Z](ConstRows X) -> RowMatrix {
+      RowMatrix f = self->predict_mean(X);
+      const Matrix k = cross(self->parts().kernel, self->parts().values.theta, X, *Z);
+      for (const Part& part : *all) f.col(part.output) += part.prior(X) + multiply(k, part.weights);
       return f;
     });
   }

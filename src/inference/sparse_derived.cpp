@@ -54,6 +54,19 @@ void check_rounding(const SparsePosteriorParts& p, double trace_psi2) {
         rho));
 }
 
+// One row, with outputs y in all columns of the model.
+void add_row(const KernelMoments& m, ConstVector y, PsiStatistics& s) {
+  s.psi2 += m.covariance;
+  gemm(1.0, m.psi1, Op::none, m.psi1, Op::transpose, 1.0, s.psi2);
+  s.psi0 += m.psi0;
+  s.rows += 1.0;
+  for (std::size_t p = 0; p < s.columns.size(); ++p) {
+    const double value = y(s.columns[p]);
+    s.psi1y.col(static_cast<Index>(p)) += value * m.psi1;
+    s.yy += value * value;
+  }
+}
+
 SparsePosterior with_statistics(const SparsePosterior& posterior,
                                 const std::vector<WeightedStatistics>& fresh) {
   SparsePosteriorParts parts = posterior.parts();
@@ -197,16 +210,31 @@ SparsePosterior SparsePosterior::with(ConstRows X, ConstRows Y, ConstVector poin
 }
 
 SparsePosterior with_gaussian_rows(const SparsePosterior& posterior, ConstRows mean,
-                                   ConstRows variance, ConstRows Y) {
+                                   const std::vector<Matrix>& S, ConstRows Y) {
   const SparsePosteriorParts& p = posterior.parts();
   if (p.approximation.kind != Approximation::Kind::vfe)
     throw Unsupported(fmt::format("rows with Gaussian inputs join a model by vfe; this one is '{}'",
                                   p.approximation.print()));
+  if (p.features->name() != "points" || !p.mean.is_zero())
+    throw Unsupported(fmt::format(
+        "rows with Gaussian inputs need inducing points and a zero mean; the model has '{}' and "
+        "'{}'",
+        p.features->name(), p.mean.print()));
   const auto columns = columns_of(posterior, mean.rows(), Y);
-  const RowMatrix m = mean, S = variance, dense = Y;
-  const GaussianRows rows(m, S, dense);
-  const Sweep sweep = Sweep::for_features(rows, p.features->size());
-  const auto psi = psi_statistics(context_of(p), p.kernel, sweep, columns);
+  if (static_cast<Index>(S.size()) != mean.rows())
+    throw InputError(
+        fmt::format("there are {} rows of inputs and {} covariances", mean.rows(), S.size()));
+  const Index M = p.features->size();
+  const InputMoments moments(p.kernel, p.values.theta,
+                             Eigen::Map<const RowMatrix>(p.values.z.data(), M, posterior.dims()));
+  std::vector<PsiStatistics> psi;
+  for (const auto& own : columns)
+    psi.push_back({own, Matrix::Zero(M, M), Matrix::Zero(M, static_cast<Index>(own.size()))});
+  for (Index i = 0; i < mean.rows(); ++i) {
+    const KernelMoments m = moments(mean.row(i).transpose(), S[static_cast<std::size_t>(i)]);
+    for (PsiStatistics& s : psi)
+      if (!std::isnan(Y(i, s.columns.front()))) add_row(m, Y.row(i).transpose(), s);
+  }
   for (const PsiStatistics& s : psi) check_rounding(p, s.psi2.trace());
   std::vector<WeightedStatistics> fresh;
   fresh.reserve(psi.size());

@@ -30,42 +30,52 @@ UncertainInputs::UncertainInputs(const RegressionPosterior& posterior)
 UncertainInputs::UncertainInputs(const ExactPosterior& posterior)
     : kernel_(posterior.parts().kernel),
       theta_(posterior.parts().theta),
-      Z_(posterior.parts().X),
+      moments_(kernel_, theta_, posterior.parts().X),
       noise_(posterior.parts().noise_variance),
       dims_(posterior.dims()),
       outputs_(posterior.outputs()) {
   check_mean(posterior.parts().mean);
-  const Index N = Z_.rows();
+  const Index N = Z().rows();
   for (const ExactPosterior::Group& own : posterior.groups_) {
     const auto& [columns, rows] = own.pattern;
-    Group g{columns, Matrix::Zero(N, own.alpha.cols()), Matrix::Zero(N, N), Matrix()};
+    Group g{columns, Matrix::Zero(N, own.alpha.cols()), Matrix::Zero(N, N), own.factor.L, {}, rows,
+            {}};
     g.weights(rows, Eigen::all) = own.alpha;
     g.reduced(rows, rows) = own.factor.inverse();
     groups_.push_back(std::move(g));
   }
 }
 
+namespace {
+
+RowMatrix points_of(const SparsePosterior& posterior) {
+  const SparsePosteriorParts& p = posterior.parts();
+  if (p.features->name() != "points")
+    throw Unsupported(fmt::format("uncertain inputs need inducing points; the model has '{}'",
+                                  p.features->name()));
+  return Eigen::Map<const RowMatrix>(p.values.z.data(), p.features->size(), posterior.dims());
+}
+
+}  // namespace
+
 UncertainInputs::UncertainInputs(const SparsePosterior& posterior)
     : kernel_(posterior.parts().kernel),
       theta_(posterior.parts().values.theta),
+      moments_(kernel_, theta_, points_of(posterior)),
       noise_(posterior.parts().values.noise),
       dims_(posterior.dims()),
       outputs_(posterior.outputs()) {
   const SparsePosteriorParts& p = posterior.parts();
   check_mean(p.mean);
-  if (p.features->name() != "points")
-    throw Unsupported(fmt::format("uncertain inputs need inducing points; the model has '{}'",
-                                  p.features->name()));
   if (p.approximation.kind == Approximation::Kind::sor ||
       p.approximation.kind == Approximation::Kind::cglb)
     throw Unsupported(
         fmt::format("uncertain inputs are not offered for '{}'; fit the model with vfe",
                     p.approximation.print()));
-  Z_ = Eigen::Map<const RowMatrix>(p.values.z.data(), p.features->size(), dims_);
   // Forming R loses u·κ(Kuu) of a variance.
-  if (Cholesky{p.Luu, 0.0}.condition_estimate() > largest_condition) Luu_ = p.Luu;
+  const bool ill = Cholesky{p.Luu, 0.0}.condition_estimate() > largest_condition;
   for (const SparseFactors& f : p.groups) {
-    Group g{f.columns, f.c, Matrix(), Matrix()};
+    Group g{f.columns, f.c, Matrix(), p.Luu, f.LB, {}, {}};
     solve_lower(f.LB, g.weights, Op::transpose);
     solve_lower(p.Luu, g.weights, Op::transpose);
     Matrix inverse = Matrix::Identity(f.LB.rows(), f.LB.cols());
@@ -73,7 +83,7 @@ UncertainInputs::UncertainInputs(const SparsePosterior& posterior)
     Matrix shrunk = Matrix::Identity(f.LB.rows(), f.LB.cols());
     syrk(-1.0, inverse, Op::transpose, 1.0, shrunk);
     mirror_lower(shrunk);
-    if (Luu_.size()) g.shrunk = shrunk;
+    if (ill) g.shrunk = shrunk;
     solve_lower(p.Luu, shrunk, Op::transpose);
     solve_lower_right(p.Luu, shrunk);
     g.reduced = 0.5 * (shrunk + shrunk.transpose());
@@ -81,60 +91,62 @@ UncertainInputs::UncertainInputs(const SparsePosterior& posterior)
   }
 }
 
-void UncertainInputs::check(ConstRows mean, ConstRows variance) const {
-  if (mean.cols() != dims_ || variance.cols() != dims_ || variance.rows() != mean.rows())
-    throw InputError(
-        fmt::format("inputs are {}×{} with variances {}×{}; the model has {} dimensions",
-                    mean.rows(), mean.cols(), variance.rows(), variance.cols(), dims_));
-  for (Index i = 0; i < mean.rows(); ++i)
-    for (Index d = 0; d < dims_; ++d)
-      if (!std::isfinite(mean(i, d)) || !std::isfinite(variance(i, d)) || variance(i, d) < 0.0)
+void UncertainInputs::check(Index row, ConstVector mean, ConstMatrix S) const {
+  if (mean.size() != dims_ || S.rows() != dims_ || (S.cols() != 1 && S.cols() != dims_))
+    throw InputError(fmt::format(
+        "input row {} has {} columns and a covariance of {}×{}; the model has {} dimensions", row,
+        mean.size(), S.rows(), S.cols(), dims_));
+  for (Index d = 0; d < dims_; ++d) {
+    const double variance = S.cols() == 1 ? S(d, 0) : S(d, d);
+    if (!std::isfinite(mean(d)) || !std::isfinite(variance) || variance < 0.0)
+      throw InputError(fmt::format(
+          "input row {}, column {} has mean {} and variance {}; predictions need finite means "
+          "and variances that are not negative",
+          row, d, mean(d), variance));
+    for (Index e = 0; S.cols() > 1 && e < d; ++e)
+      if (!(std::abs(S(d, e) - S(e, d)) <= 1e-8 * std::sqrt(S(d, d) * S(e, e))) ||
+          !(S(d, e) * S(d, e) <= (1.0 + 1e-8) * S(d, d) * S(e, e)))
         throw InputError(fmt::format(
-            "input row {}, column {} has mean {} and variance {}; predictions need finite means "
-            "and variances that are not negative",
-            i, d, mean(i, d), variance(i, d)));
+            "the covariance of input row {} has {} and {} at columns {} and {}, with variances {} "
+            "and {}: it must be symmetric and positive semidefinite",
+            row, S(d, e), S(e, d), d, e, S(d, d), S(e, e)));
+  }
 }
 
-Prediction UncertainInputs::predict(ConstRows mean, ConstRows variance) const {
-  check(mean, variance);
-  const Index n = mean.rows(), M = Z_.rows();
+// The part of the variance that the input's has no share in is found as at a certain input, by
+// solves; C is small where S is, and so is then what forming R loses.
+double UncertainInputs::Group::own_variance(const KernelMoments& m) const {
+  Matrix a = rows.empty() ? m.psi1 : Vector(m.psi1(rows));
+  solve_lower(L, a);
+  double out = m.psi0 - a.squaredNorm();
+  if (LB.size()) {
+    solve_lower(LB, a);
+    out += a.squaredNorm();
+  }
+  if (m.covariance.isZero(0.0)) return std::max(0.0, out);
+  if (!shrunk.size()) return std::max(0.0, out - frobenius(reduced, m.covariance));
+  Matrix whitened = m.covariance;
+  solve_lower(L, whitened);
+  solve_lower_right(L, whitened, Op::transpose);
+  return std::max(0.0, out - frobenius(shrunk, whitened));
+}
+
+Prediction UncertainInputs::predict(ConstRows mean, const std::function<Matrix(Index)>& S) const {
+  const Index n = mean.rows();
   Prediction out{RowMatrix(n, outputs_), RowMatrix(n, outputs_), RowMatrix()};
-  constexpr Index width = 16;
-  parallel_for((n + width - 1) / width, [&](Index strip) {
-    const auto psi = GaussianExpectations::make(kernel_, dims_);
-    psi->prepare(theta_.data(), inducing());
-    Vector psi1(M);
-    Matrix psi2(M, M);
-    for (Index i = strip * width; i < std::min(n, (strip + 1) * width); ++i) {
-      const RowMatrix m = mean.row(i), S = variance.row(i);
-      const GaussianBlock x{{m.data(), 1, dims_, dims_}, S.data()};
-      double psi0 = 0.0;
-      psi2.setZero();
-      psi->psi0(x, &psi0);
-      psi->psi1(x, psi1.data());
-      psi->psi2(x, psi2);
-      mirror_lower(psi2);
-      const bool certain = (S.array() == 0.0).all();
-      Matrix whitened;
-      if (Luu_.size()) {
-        whitened = psi2;
-        solve_lower(Luu_, whitened);
-        solve_lower_right(Luu_, whitened, Op::transpose);
-      }
-      for (const Group& g : groups_) {
-        const double own =
-            psi0 - (Luu_.size() ? frobenius(g.shrunk, whitened) : frobenius(g.reduced, psi2));
-        const Matrix spread = product(psi2, g.weights);
-        const Vector along = multiply(g.weights, psi1, Op::transpose);
-        for (std::size_t p = 0; p < g.columns.size(); ++p) {
-          const auto c = static_cast<Index>(p);
-          // A certain input adds nothing, and rounding should not invent it.
-          const double square =
-              certain ? along(c) * along(c) : dot(g.weights.col(c), spread.col(c));
-          out.mean(i, g.columns[p]) = along(c);
-          out.variance_f(i, g.columns[p]) =
-              std::max(0.0, own) + std::max(0.0, square - along(c) * along(c));
-        }
+  parallel_for(n, [&](Index i) {
+    const Vector at = mean.row(i);
+    const Matrix covariance = S(i);
+    check(i, at, covariance);
+    const KernelMoments m = moments_(at, covariance);
+    for (const Group& g : groups_) {
+      const double own = g.own_variance(m);
+      const Matrix spread = product(m.covariance, g.weights);
+      const Vector along = multiply(g.weights, m.psi1, Op::transpose);
+      for (std::size_t p = 0; p < g.columns.size(); ++p) {
+        const auto c = static_cast<Index>(p);
+        out.mean(i, g.columns[p]) = along(c);
+        out.variance_f(i, g.columns[p]) = own + std::max(0.0, dot(g.weights.col(c), spread.col(c)));
       }
     }
   });
@@ -142,40 +154,55 @@ Prediction UncertainInputs::predict(ConstRows mean, ConstRows variance) const {
   return out;
 }
 
+Prediction UncertainInputs::predict(ConstRows mean, ConstRows variance) const {
+  if (variance.rows() != mean.rows() || variance.cols() != dims_)
+    throw InputError(
+        fmt::format("inputs are {}×{} with variances {}×{}; the model has {} dimensions",
+                    mean.rows(), mean.cols(), variance.rows(), variance.cols(), dims_));
+  return predict(mean, [&](Index i) -> Matrix { return variance.row(i).transpose(); });
+}
+
+Prediction UncertainInputs::predict(ConstRows mean, const std::vector<Matrix>& S) const {
+  if (static_cast<Index>(S.size()) != mean.rows())
+    throw InputError(
+        fmt::format("there are {} rows of inputs and {} covariances", mean.rows(), S.size()));
+  return predict(mean, [&](Index i) { return S[static_cast<std::size_t>(i)]; });
+}
+
 Matrix UncertainInputs::weights() const {
-  Matrix out(Z_.rows(), outputs_);
+  Matrix out(Z().rows(), outputs_);
   for (const Group& g : groups_)
     for (std::size_t p = 0; p < g.columns.size(); ++p)
       out.col(g.columns[p]) = g.weights.col(static_cast<Index>(p));
   return out;
 }
 
-Matrix UncertainInputs::covariance(ConstRows mean, ConstRows variance) const {
-  if (mean.rows() != 1) throw InputError("the covariance of the outputs is that of one row");
-  const Prediction marginal = predict(mean, variance);
-  const Index M = Z_.rows();
-  const RowMatrix m = mean, S = variance;
-  const GaussianBlock x{{m.data(), 1, dims_, dims_}, S.data()};
-  const auto psi = GaussianExpectations::make(kernel_, dims_);
-  psi->prepare(theta_.data(), inducing());
-  Vector psi1(M);
-  Matrix psi2 = Matrix::Zero(M, M);
-  psi->psi1(x, psi1.data());
-  psi->psi2(x, psi2);
-  mirror_lower(psi2);
-  gemm(-1.0, psi1, Op::none, psi1, Op::transpose, 1.0, psi2);
+UncertainInputs::Joint UncertainInputs::joint(ConstVector mean, ConstMatrix S) const {
+  check(0, mean, S);
+  const KernelMoments m = moments_(mean, S);
   const Matrix b = weights();
-  Matrix out = product(b, product(psi2, b), Op::transpose);
-  mirror_lower(out);
-  out.diagonal() = marginal.variance_f.row(0).transpose();
+  Joint out{multiply(b, m.psi1, Op::transpose), product(b, product(m.covariance, b), Op::transpose),
+            product(m.with_input, b)};
+  out.covariance = 0.5 * (out.covariance + out.covariance.transpose()).eval();
+  for (const Group& g : groups_) {
+    const double own = g.own_variance(m);
+    for (const Index p : g.columns)
+      out.covariance(p, p) = std::max(0.0, out.covariance(p, p)) + own;
+  }
   return out;
+}
+
+Matrix UncertainInputs::covariance(ConstRows mean, ConstRows variance) const {
+  if (mean.rows() != 1 || variance.rows() != 1)
+    throw InputError("the covariance of the outputs is that of one row");
+  return joint(mean.row(0).transpose(), variance.row(0).transpose()).covariance;
 }
 
 // −(1/2σ²)[|y|² − 2ψ1ᵀBy + tr(Ψ2(BBᵀ − P·R)) + Pψ0] − ½P·log 2πσ², over what is observed.
 UncertainInputs::RowTerm::RowTerm(const UncertainInputs& of, const double* y)
     : of_(of),
-      psi1_bar_(Vector::Zero(of.Z_.rows())),
-      psi2_bar_(Matrix::Zero(of.Z_.rows(), of.Z_.rows())) {
+      psi1_bar_(Vector::Zero(of.Z().rows())),
+      psi2_bar_(Matrix::Zero(of.Z().rows(), of.Z().rows())) {
   const double half = 0.5 / of.noise_;
   for (const Group& g : of.groups_) {
     std::vector<Index> seen;
@@ -202,7 +229,7 @@ UncertainInputs::RowTerm::RowTerm(const UncertainInputs& of, const double* y)
 
 double UncertainInputs::RowTerm::operator()(const double* mean, const double* variance,
                                             double* mean_bar, double* variance_bar) const {
-  const Index M = of_.Z_.rows();
+  const Index M = of_.Z().rows();
   const GaussianBlock x{{mean, 1, of_.dims_, of_.dims_}, variance};
   const auto psi = GaussianExpectations::make(of_.kernel_, of_.dims_);
   psi->prepare(of_.theta_.data(), of_.inducing());
@@ -215,7 +242,7 @@ double UncertainInputs::RowTerm::operator()(const double* mean, const double* va
   mirror_lower(psi2);
   const double psi0_bar = -0.5 * count_ / of_.noise_;
   if (mean_bar) {
-    Vector theta_bar = Vector::Zero(of_.theta_.size()), z_bar = Vector::Zero(of_.Z_.size());
+    Vector theta_bar = Vector::Zero(of_.theta_.size()), z_bar = Vector::Zero(of_.Z().size());
     const GaussianBars to{theta_bar.data(), z_bar.data(), mean_bar, variance_bar};
     psi->psi0_pullback(x, &psi0_bar, to);
     psi->psi1_pullback(x, psi1_bar_.data(), to);

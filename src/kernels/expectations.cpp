@@ -29,7 +29,7 @@ class ClosedExpectations final : public GaussianExpectations {
 
   void psi0(const GaussianBlock& x, double* out) override {
     double shared = 0.0;
-    for (const auto& white : form_.white) shared += noise(white);
+    for (const auto& white : form_.white) shared += white_variance(white, theta_);
     std::fill_n(out, x.mean.n, shared);
     for (const auto& s : values_)
       for (Index i = 0; i < x.mean.n; ++i) out[i] += s.variance * square(s, x, i);
@@ -38,7 +38,8 @@ class ClosedExpectations final : public GaussianExpectations {
     double total = 0.0;
     for (Index i = 0; i < x.mean.n; ++i) total += bar[i];
     for (const auto& white : form_.white)
-      for (const Index at : white.variances) to.theta[at] += total * noise(white) / theta_[at];
+      for (const Index at : white.variances)
+        to.theta[at] += total * white_variance(white, theta_) / theta_[at];
     const Index D = Z_.dims;
     for (std::size_t t = 0; t < values_.size(); ++t) {
       const TermValues& s = values_[t];
@@ -116,11 +117,6 @@ class ClosedExpectations final : public GaussianExpectations {
 
  private:
   static bool is_only_linear(const TermValues& s) { return s.is_linear() && s.w.isZero(0.0); }
-  double noise(const WhiteTerm& white) const {
-    double v = white.factor;
-    for (const Index at : white.variances) v *= theta_[at];
-    return v;
-  }
   // ⟨Σ c x²⟩ of a linear term, 1 of any other.
   double square(const TermValues& s, const GaussianBlock& x, Index i) const {
     if (!s.is_linear()) return 1.0;

@@ -20,6 +20,12 @@ TermValues::TermValues(const GaussianTerm& term, const double* theta)
   }
 }
 
+double white_variance(const WhiteTerm& term, const double* theta) {
+  double v = term.factor;
+  for (const Index at : term.variances) v *= theta[at];
+  return v;
+}
+
 TermBars::TermBars(const TermValues& at)
     : w(Vector::Zero(at.w.size())), c(Vector::Zero(at.c.size())) {}
 

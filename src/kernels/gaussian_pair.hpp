@@ -12,6 +12,7 @@ struct TermValues {
 
   bool is_linear() const { return c.size() > 0; }
 };
+double white_variance(const WhiteTerm& term, const double* theta);
 struct TermBars {
   explicit TermBars(const TermValues& at);
   double log_variance = 0.0;

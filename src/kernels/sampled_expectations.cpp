@@ -13,27 +13,29 @@ constexpr Index nodes_of_one = 40, nodes_of_two = 20, pairs_of_more = 256;
 
 }  // namespace
 
-SampledExpectations::SampledExpectations(Kernel kernel, Index dims)
-    : kernel_(std::move(kernel)), dims_(dims) {
+NormalRule::NormalRule(Index dims) {
   if (dims <= 2) {
     const QuadratureRule rule = gauss_hermite(dims == 1 ? nodes_of_one : nodes_of_two);
     const Index n = rule.nodes.size(), all = dims == 1 ? n : n * n;
-    deviates_.resize(all, dims);
-    weights_.resize(all);
+    deviates.resize(all, dims);
+    weights.resize(all);
     for (Index s = 0; s < all; ++s) {
-      weights_(s) = rule.weights(s % n);
-      deviates_(s, 0) = rule.nodes(s % n);
+      weights(s) = rule.weights(s % n);
+      deviates(s, 0) = rule.nodes(s % n);
       if (dims == 1) continue;
-      weights_(s) *= rule.weights(s / n);
-      deviates_(s, 1) = rule.nodes(s / n);
+      weights(s) *= rule.weights(s / n);
+      deviates(s, 1) = rule.nodes(s / n);
     }
   } else {
     const RowMatrix half = Random(1, 0).normal_matrix(pairs_of_more, dims);
-    deviates_.resize(2 * pairs_of_more, dims);
-    deviates_ << half, -half;
-    weights_ = Vector::Constant(2 * pairs_of_more, 0.5 / static_cast<double>(pairs_of_more));
+    deviates.resize(2 * pairs_of_more, dims);
+    deviates << half, -half;
+    weights = Vector::Constant(2 * pairs_of_more, 0.5 / static_cast<double>(pairs_of_more));
   }
 }
+
+SampledExpectations::SampledExpectations(Kernel kernel, Index dims)
+    : kernel_(std::move(kernel)), dims_(dims), rule_(dims) {}
 
 void SampledExpectations::prepare(const double* theta, const RowBlock& Z) {
   theta_ = theta;
@@ -41,7 +43,7 @@ void SampledExpectations::prepare(const double* theta, const RowBlock& Z) {
 }
 
 RowBlock SampledExpectations::points(const GaussianBlock& x, Index i) {
-  points_ = deviates_;
+  points_ = rule_.deviates;
   for (Index d = 0; d < dims_; ++d) {
     const double mean = x.mean.row(i)[d], sd = std::sqrt(x.variance[i * dims_ + d]);
     points_.col(d) = (mean + sd * points_.col(d).array()).matrix();
@@ -56,29 +58,30 @@ void SampledExpectations::pull_points(const GaussianBlock& x, Index i, const Row
     const Index at = i * dims_ + d;
     const double sd = std::sqrt(x.variance[at]);
     to.mean[at] += bar.col(d).sum();
-    if (sd > 0.0) to.variance[at] += 0.5 / sd * bar.col(d).cwiseProduct(deviates_.col(d)).sum();
+    if (sd > 0.0)
+      to.variance[at] += 0.5 / sd * bar.col(d).cwiseProduct(rule_.deviates.col(d)).sum();
   }
 }
 
 const Matrix& SampledExpectations::values(const GaussianBlock& x, Index i) {
-  K_.resize(Z_.n, deviates_.rows());
+  K_.resize(Z_.n, rule_.deviates.rows());
   kernel_.node().evaluate(theta_, {Z_, points(x, i), false}, K_.data());
   return K_;
 }
 
 void SampledExpectations::psi0(const GaussianBlock& x, double* out) {
-  Vector k(deviates_.rows());
+  Vector k(rule_.deviates.rows());
   for (Index i = 0; i < x.mean.n; ++i) {
     kernel_.node().diagonal(theta_, points(x, i), k.data());
-    out[i] = dot(weights_, k);
+    out[i] = dot(rule_.weights, k);
   }
 }
 
 void SampledExpectations::psi0_pullback(const GaussianBlock& x, const double* bar,
                                         const GaussianBars& to) {
   for (Index i = 0; i < x.mean.n; ++i) {
-    const Vector k_bar = bar[i] * weights_;
-    RowMatrix points_bar = RowMatrix::Zero(deviates_.rows(), dims_);
+    const Vector k_bar = bar[i] * rule_.weights;
+    RowMatrix points_bar = RowMatrix::Zero(rule_.deviates.rows(), dims_);
     kernel_.node().diagonal_pullback(theta_, points(x, i), k_bar.data(), to.theta,
                                      points_bar.data());
     pull_points(x, i, points_bar, to);
@@ -87,16 +90,16 @@ void SampledExpectations::psi0_pullback(const GaussianBlock& x, const double* ba
 
 void SampledExpectations::psi1(const GaussianBlock& x, double* out) {
   for (Index i = 0; i < x.mean.n; ++i)
-    Eigen::Map<Vector>(out + i * Z_.n, Z_.n) = multiply(values(x, i), weights_);
+    Eigen::Map<Vector>(out + i * Z_.n, Z_.n) = multiply(values(x, i), rule_.weights);
 }
 
 void SampledExpectations::psi1_pullback(const GaussianBlock& x, const double* bar,
                                         const GaussianBars& to) {
   for (Index i = 0; i < x.mean.n; ++i) {
-    Matrix K_bar(Z_.n, deviates_.rows());
+    Matrix K_bar(Z_.n, rule_.deviates.rows());
     for (Index s = 0; s < K_bar.cols(); ++s)
-      for (Index k = 0; k < Z_.n; ++k) K_bar(k, s) = weights_(s) * bar[i * Z_.n + k];
-    RowMatrix points_bar = RowMatrix::Zero(deviates_.rows(), dims_);
+      for (Index k = 0; k < Z_.n; ++k) K_bar(k, s) = rule_.weights(s) * bar[i * Z_.n + k];
+    RowMatrix points_bar = RowMatrix::Zero(rule_.deviates.rows(), dims_);
     kernel_.node().pullback(theta_, {Z_, points(x, i), false}, K_bar.data(), to.theta, to.z,
                             points_bar.data());
     pull_points(x, i, points_bar, to);
@@ -106,7 +109,7 @@ void SampledExpectations::psi1_pullback(const GaussianBlock& x, const double* ba
 void SampledExpectations::psi2(const GaussianBlock& x, MatrixOut sum) {
   for (Index i = 0; i < x.mean.n; ++i) {
     values(x, i);
-    for (Index s = 0; s < K_.cols(); ++s) K_.col(s) *= std::sqrt(weights_(s));
+    for (Index s = 0; s < K_.cols(); ++s) K_.col(s) *= std::sqrt(rule_.weights(s));
     syrk(1.0, K_, Op::none, 1.0, sum);
   }
 }
@@ -115,8 +118,8 @@ void SampledExpectations::psi2_pullback(const GaussianBlock& x, ConstMatrix bar,
                                         const GaussianBars& to) {
   for (Index i = 0; i < x.mean.n; ++i) {
     Matrix K_bar = product(bar, values(x, i));
-    for (Index s = 0; s < K_bar.cols(); ++s) K_bar.col(s) *= 2.0 * weights_(s);
-    RowMatrix points_bar = RowMatrix::Zero(deviates_.rows(), dims_);
+    for (Index s = 0; s < K_bar.cols(); ++s) K_bar.col(s) *= 2.0 * rule_.weights(s);
+    RowMatrix points_bar = RowMatrix::Zero(rule_.deviates.rows(), dims_);
     kernel_.node().pullback(theta_, {Z_, points(x, i), false}, K_bar.data(), to.theta, to.z,
                             points_bar.data());
     pull_points(x, i, points_bar, to);

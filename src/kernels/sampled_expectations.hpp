@@ -4,8 +4,15 @@
 
 namespace covary {
 
-// Expectations of any kernel by a fixed rule x = μ + √S·ε: Gauss–Hermite in one or two columns, a
-// fixed set of normal deviates and their opposites in more. The same deviates serve every row and
+// Deviates of a standard normal in `dims` columns and weights that sum to one: Gauss–Hermite in one
+// or two columns, a fixed set of draws and their opposites in more.
+struct NormalRule {
+  explicit NormalRule(Index dims);
+  RowMatrix deviates;  // rule × dims
+  Vector weights;
+};
+
+// Expectations of any kernel by a fixed rule x = μ + √S·ε. The same deviates serve every row and
 // every call, so that values are smooth in the parameters and gradients are those of the values.
 class SampledExpectations final : public GaussianExpectations {
  public:
@@ -28,8 +35,7 @@ class SampledExpectations final : public GaussianExpectations {
 
   Kernel kernel_;
   Index dims_;
-  RowMatrix deviates_;  // rule × dims
-  Vector weights_;      // sum to one
+  NormalRule rule_;
   const double* theta_ = nullptr;
   RowBlock Z_{};
   RowMatrix points_;

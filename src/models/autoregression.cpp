@@ -6,6 +6,9 @@
 
 #include "covary/error.hpp"
 #include "covary/inference/uncertain_inputs.hpp"
+#include "covary/linalg/parallel.hpp"
+#include "covary/random/random.hpp"
+#include "models/undo_covariance.hpp"
 
 namespace covary {
 namespace {
@@ -25,29 +28,92 @@ void shift(RowMatrix& window, ConstRows next) {
   window.rightCols(P) = next;
 }
 
-// One prediction after the other, in the units the model saw.
+// A Gaussian window in the units of the data.
+struct Window {
+  RowMatrix mean;     // 1×τP
+  Matrix covariance;  // τP×τP
+};
+
+// The window of the next step: f of this one with its covariances, and the noise, in place of the
+// oldest lags.
+void shift(Window& w, const Prediction& next, const Matrix& covariance, const Matrix& with_input) {
+  const Index P = next.mean.cols(), rest = w.mean.cols() - P;
+  shift(w.mean, next.mean);
+  const Matrix kept = w.covariance.bottomRightCorner(rest, rest);
+  w.covariance.topLeftCorner(rest, rest) = kept;
+  w.covariance.bottomLeftCorner(P, rest) = with_input.bottomRows(rest).transpose();
+  w.covariance.topRightCorner(rest, P) = with_input.bottomRows(rest);
+  w.covariance.bottomRightCorner(P, P) = covariance;
+  w.covariance.diagonal().tail(P) = next.variance_y.row(0);
+}
+
+// One prediction after the other, by moments.
 class Predictor {
  public:
-  Predictor(const RegressionPosterior& posterior, Propagation how)
-      : posterior_(posterior), how_(how) {
-    if (how != Propagation::plug_in) map_.emplace(posterior);
-  }
-  Prediction operator()(const RowMatrix& mean, const RowMatrix& variance) {
-    if (how_ == Propagation::plug_in) return posterior_.predict(mean);
-    const bool certain = (variance.array() == 0.0).all();  // as before the first step
-    Prediction p = certain ? posterior_.predict(mean) : map_->predict(mean, variance);
-    if (how_ == Propagation::augmented) {
-      posterior_ = with_gaussian_rows(posterior_.sparse(), mean, variance, p.mean);
-      map_.emplace(posterior_);
+  Predictor(const RegressionFit& fit, bool augmented)
+      : fit_(fit), posterior_(fit.posterior), map_(posterior_), augmented_(augmented) {}
+
+  // The window moves on.
+  Prediction operator()(Window& w) {
+    const Scaling &in = fit_.input_scaling, &out = fit_.output_scaling;
+    const RowMatrix mean = in.apply(w.mean);
+    const Matrix S =
+        in.scale.cwiseInverse().asDiagonal() * w.covariance * in.scale.cwiseInverse().asDiagonal();
+    const UncertainInputs::Joint f = map_.joint(mean.row(0).transpose(), S);
+    const RowMatrix scaled = f.mean.transpose(), variance = f.covariance.diagonal().transpose();
+    const Prediction p{out.undo(scaled), out.undo_variance(variance),
+                       out.undo_variance(RowMatrix(variance.array() + map_.noise()))};
+    if (augmented_) {
+      posterior_ = with_gaussian_rows(posterior_.sparse(), mean, {S}, scaled);
+      map_ = UncertainInputs(posterior_);
     }
+    shift(w, p, undo_covariance(out, f.covariance),
+          in.scale.asDiagonal() * f.with_input * out.scale.asDiagonal());
     return p;
   }
 
  private:
+  const RegressionFit& fit_;
   RegressionPosterior posterior_;
-  Propagation how_;
-  std::optional<UncertainInputs> map_;
+  UncertainInputs map_;
+  bool augmented_;
 };
+
+// The window that a simulation starts from.
+RowMatrix last_window(const RegressionFit& fit, ConstRows series, Index steps) {
+  const Index D = fit.posterior.dims(), P = fit.posterior.outputs(), lags = D / P;
+  if (D % P != 0)
+    throw InputError(
+        fmt::format("{} inputs are no windows of {} series: this is not an autoregression", D, P));
+  if (steps < 1) throw InputError(fmt::format("a simulation has at least one step, got {}", steps));
+  if (series.cols() != P || series.rows() < lags)
+    throw InputError(fmt::format("a simulation goes on from {} rows of {} series, got {}×{}", lags,
+                                 P, series.rows(), series.cols()));
+  const RowMatrix last = series.bottomRows(lags);
+  if (!last.allFinite())
+    throw InputError(fmt::format(
+        "the last {} rows of the series must be complete: a simulation goes on from them", lags));
+  return window_of(last);
+}
+
+// Of y over the trajectories; f has less by the noise.
+Prediction moments_of(const std::vector<RowMatrix>& draws, const Vector& noise) {
+  const auto n = static_cast<double>(draws.size());
+  const Index steps = draws.front().rows(), P = draws.front().cols();
+  Prediction out{RowMatrix::Zero(steps, P), RowMatrix(steps, P), RowMatrix::Zero(steps, P)};
+  for (const RowMatrix& y : draws) out.mean += y / n;
+  for (const RowMatrix& y : draws)
+    out.variance_y.array() += (y - out.mean).array().square() / (n - 1.0);
+  for (Index p = 0; p < P; ++p) {
+    out.variance_y.col(p) = out.variance_y.col(p).cwiseMax(noise(p));
+    out.variance_f.col(p) = out.variance_y.col(p).array() - noise(p);
+  }
+  return out;
+}
+
+Vector noise_of(const RegressionFit& fit) {
+  return fit.posterior.noise_variance() * fit.output_scaling.scale.array().square();
+}
 
 }  // namespace
 
@@ -97,36 +163,52 @@ Propagation parse_propagation(const std::string& name) {
   if (name == "plug-in") return Propagation::plug_in;
   if (name == "moments") return Propagation::moments;
   if (name == "augmented") return Propagation::augmented;
+  if (name == "draws") return Propagation::draws;
   throw InputError(
-      fmt::format("propagation is '{}'; it is 'plug-in', 'moments' or 'augmented'", name));
+      fmt::format("propagation is '{}'; it is 'plug-in', 'moments', 'augmented' or 'draws'", name));
 }
 
-Prediction simulate(const RegressionFit& fit, ConstRows series, Index steps, Propagation how) {
-  const Index D = fit.posterior.dims(), P = fit.posterior.outputs(), lags = D / P;
-  if (D % P != 0)
-    throw InputError(
-        fmt::format("{} inputs are no windows of {} series: this is not an autoregression", D, P));
-  if (steps < 1) throw InputError(fmt::format("a simulation has at least one step, got {}", steps));
-  if (series.cols() != P || series.rows() < lags)
-    throw InputError(fmt::format("a simulation goes on from {} rows of {} series, got {}×{}", lags,
-                                 P, series.rows(), series.cols()));
-  const RowMatrix last = series.bottomRows(lags);
-  if (!last.allFinite())
-    throw InputError(fmt::format(
-        "the last {} rows of the series must be complete: a simulation goes on from them", lags));
-  Predictor predict(fit.posterior, how);
-  RowMatrix mean = window_of(last), variance = RowMatrix::Zero(1, D);
-  Prediction out{RowMatrix(steps, P), RowMatrix(steps, P), RowMatrix(steps, P)};
-  const auto squares = fit.input_scaling.scale.transpose().array().square().eval();
-  for (Index s = 0; s < steps; ++s) {
-    const Prediction p =
-        predict(fit.input_scaling.apply(mean), RowMatrix(variance.array().rowwise() / squares));
-    out.mean.row(s) = fit.output_scaling.undo(p.mean);
-    out.variance_f.row(s) = fit.output_scaling.undo_variance(p.variance_f);
-    out.variance_y.row(s) = fit.output_scaling.undo_variance(p.variance_y);
-    shift(mean, out.mean.row(s));
-    if (how != Propagation::plug_in) shift(variance, out.variance_y.row(s));
+Prediction simulate(const RegressionFit& fit, ConstRows series, Index steps, Propagation how,
+                    const DrawOptions& options) {
+  if (how == Propagation::draws) {
+    if (options.draws < 2)
+      throw InputError(fmt::format("moments need at least two draws, got {}", options.draws));
+    return moments_of(simulate_draws(fit, series, steps, options), noise_of(fit));
   }
+  const Index D = fit.posterior.dims(), P = fit.posterior.outputs();
+  Window window{last_window(fit, series, steps), Matrix::Zero(D, D)};
+  std::optional<Predictor> predict;
+  if (how != Propagation::plug_in) predict.emplace(fit, how == Propagation::augmented);
+  Prediction out{RowMatrix(steps, P), RowMatrix(steps, P), RowMatrix(steps, P)};
+  for (Index s = 0; s < steps; ++s) {
+    const Prediction p = predict ? (*predict)(window) : fit.predict(window.mean);
+    if (!predict) shift(window.mean, p.mean);
+    out.mean.row(s) = p.mean;
+    out.variance_f.row(s) = p.variance_f;
+    out.variance_y.row(s) = p.variance_y;
+  }
+  return out;
+}
+
+std::vector<RowMatrix> simulate_draws(const RegressionFit& fit, ConstRows series, Index steps,
+                                      const DrawOptions& options) {
+  const RowMatrix start = last_window(fit, series, steps);
+  const Vector sd = noise_of(fit).cwiseSqrt();
+  const std::vector<FunctionDraw> functions =
+      fit.sample_functions(options.draws, options.seed, options.features);
+  std::vector<RowMatrix> out(functions.size(), RowMatrix(steps, sd.size()));
+  parallel_for(static_cast<Index>(functions.size()), [&](Index d) {
+    const auto at = static_cast<std::size_t>(d);
+    constexpr std::uint64_t streams = std::uint64_t{1} << 32;  // apart from those of the functions
+    Random random(options.seed, streams + static_cast<std::uint64_t>(d));
+    RowMatrix window = start;
+    for (Index s = 0; s < steps; ++s) {
+      RowMatrix y = functions[at](window);
+      for (Index p = 0; p < y.cols(); ++p) y(0, p) += sd(p) * random.normal();
+      out[at].row(s) = y;
+      shift(window, y);
+    }
+  });
   return out;
 }
 

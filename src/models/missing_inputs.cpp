@@ -48,6 +48,16 @@ MissingInputsRegression::MissingInputsRegression(ConstRows X, ConstRows Y,
     (X.row(i).array().isNaN().any() ? data_.holed : data_.whole).push_back(i);
 }
 
+// Whether the complete rows settle the kernel and the noise: two rows for each parameter. The bound
+// of a row whose inputs are unknown falls with the variance of f over them, by 1/σ²; many such rows
+// would rather have all rows be noise, at long lengthscales, than have their inputs found.
+bool MissingInputsRegression::rows_tell_mapping(const RegressionFit& fit) const {
+  Index settings = 0;
+  for (const Parameter& p : fit.parameters.all())
+    if (p.path != "features.Z") settings += p.value.size();
+  return static_cast<Index>(data_.whole.size()) >= 2 * settings;
+}
+
 // Of the rows whose inputs are all known.
 RegressionFit MissingInputsRegression::fit_whole_rows() const {
   const auto& d = data_;
@@ -169,6 +179,11 @@ MissingInputsFit MissingInputsRegression::fit() const {
                                 d.whole.size(), d.X.rows()));
     const RegressionFit first = fit_whole_rows();
     start_at(model, first, infer_missing(first));
+    if (rows_tell_mapping(first)) {
+      if (options_.tell) options_.tell("the kernel and the noise stay those of the complete rows");
+      model.parameters().fix("kernel");
+      model.parameters().fix("likelihood");
+    }
     train_mapping(model);
   }
   GplvmFit fit = model.fit();

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "covary/error.hpp"
+#include "covary/inference/function_draws.hpp"
 #include "covary/inference/uncertain_inputs.hpp"
 #include "covary/models/regression.hpp"
 #include "models/undo_covariance.hpp"
@@ -91,7 +92,9 @@ std::vector<RowMatrix> RegressionFit::sample(ConstRows X, Index draws, std::uint
 std::vector<FunctionDraw> RegressionFit::sample_functions(Index draws, std::uint64_t seed,
                                                           Index features) const {
   std::vector<FunctionDraw> out;
-  for (auto& draw : posterior.exact().sample_functions(draws, seed, features))
+  for (auto& draw : posterior.is_exact()
+                        ? posterior.exact().sample_functions(draws, seed, features)
+                        : covary::sample_functions(posterior.sparse(), draws, seed, features))
     out.push_back([draw, in = input_scaling, undo = output_scaling](ConstRows X) -> RowMatrix {
       return undo.undo(draw(in.apply(X)));
     });

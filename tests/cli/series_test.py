@@ -45,7 +45,7 @@ class Series(CommandLine):
     def test_several_series_by_inducing_inputs(self):
         fit = self.fit("--target", "a,b", "--model", "vfe", "--inducing", "15", "--jitter", "1e-5", out="s.cov")
         self.assertEqual((fit["model"], fit["d"], fit["outputs"]), ("vfe", 6, ["a", "b"]))
-        for how in ("moments", "augmented"):
+        for how in ("moments", "augmented", "draws"):
             run = covary("predict", self.path("s.cov"), self.table, "--steps", "5", "--propagation", how)
             self.assertEqual(run.returncode, 0, run.stderr)
             rows = list(csv.DictReader(io.StringIO(run.stdout)))

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "covary/error.hpp"
+#include "covary/inference/function_draws.hpp"
 #include "covary/linalg/blas.hpp"
 #include "covary/linalg/parallel.hpp"
 #include "inference/sparse_case.hpp"
@@ -234,6 +237,34 @@ TEST(SparsePosterior, SameBitsForAnyThreadsAndRefusals) {
   EXPECT_THROW(p.covariance(X.topRows(2), 4), InputError);
   EXPECT_THROW(p.sample(X.topRows(2), 0, 1), InputError);
   EXPECT_EQ(p.predict(RowMatrix(0, 2)).mean.rows(), 0);
+}
+
+// Draws that can be evaluated anywhere have the moments of the posterior, of every output.
+TEST(SparsePosterior, FunctionDrawsHaveThePosteriorMoments) {
+  Case t(40, 6, 2, 2, 12, "se");
+  t.mean = "constant";
+  t.values.mean_weights = Matrix::Constant(1, 2, 0.3);
+  const RowMatrix X = Case(3, 1, 2, 1, 60).X;
+  const Index n = 3000;
+  for (const char* a : {"vfe", "fitc"}) {
+    const SparsePosterior p = posterior_of(t, a);
+    const auto draws = sample_functions(p, n, 2, 200);
+    const Prediction want = p.predict(X);
+    for (Index output = 0; output < 2; ++output) {
+      Matrix f(3, n);
+      for (Index s = 0; s < n; ++s) f.col(s) = draws[static_cast<std::size_t>(s)](X).col(output);
+      const Vector mean = f.rowwise().mean();
+      const Matrix centred = f.colwise() - mean, C = p.covariance(X, output);
+      const Matrix S = product(centred, centred, Op::none, Op::transpose) / static_cast<double>(n);
+      const double size = C.diagonal().maxCoeff();
+      EXPECT_LT((mean - want.mean.col(output)).cwiseAbs().maxCoeff(), 5.0 * std::sqrt(size / n));
+      EXPECT_LT((S - C).cwiseAbs().maxCoeff(), 0.12 * size);
+    }
+    const RowMatrix one = X.row(1);
+    EXPECT_NEAR(draws[0](one)(0, 0), draws[0](X)(1, 0), 1e-12);
+  }
+  EXPECT_THROW(sample_functions(posterior_of(t, "sor"), 1, 0), Unsupported);
+  EXPECT_THROW(sample_functions(posterior_of(t, "vfe"), 0, 0), InputError);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "covary/error.hpp"
 #include "covary/models/sparse_regression.hpp"
@@ -88,6 +89,7 @@ TEST(Autoregression, UncertaintyIsFedBack) {
   const RowMatrix s = wave(60);
   const RegressionFit fit = fit_of(lag_windows(s, 3), false);
   const Prediction p = simulate(fit, s, 2);
+  // The two outputs of the first step are independent: they come from a known window.
   RowMatrix window(1, 6), variance = RowMatrix::Zero(1, 6);
   window << s.row(58), s.row(59), p.mean.row(0);
   variance.rightCols(2) = p.variance_y.row(0);
@@ -124,6 +126,70 @@ TEST(Autoregression, B10LinearVarianceGrowsAsItShould) {
   }
 }
 
+// y_t = a·y_{t−1} + b·y_{t−2} + noise: neighbouring errors are far from independent. With c_0 = 1,
+// c_1 = a, c_k = a·c_{k−1} + b·c_{k−2} the variance k steps ahead is σ²Σc². Independent lags would
+// have a variance that grows without end.
+TEST(Autoregression, LagsOfAWindowAreCorrelated) {
+  const double a = 1.8, b = -0.9, noise = 0.01;
+  RowMatrix s(500, 1);
+  Random random(4);
+  s(0) = s(1) = 0.0;
+  for (Index i = 2; i < 500; ++i)
+    s(i) = a * s(i - 1) + b * s(i - 2) + std::sqrt(noise) * random.normal();
+  RegressionOptions o;
+  o.kernel = "linear(ard)";
+  o.scale_inputs = o.scale_outputs = ScaleMode::none;
+  const LagWindows w = lag_windows(s, 2);
+  const RegressionFit fit = Regression(w.X, w.Y, o).fit();
+  const RowMatrix slopes = fit.predict_mean(RowMatrix::Identity(2, 2));
+  const Prediction p = simulate(fit, s, 40), drawn = simulate(fit, s, 40, Propagation::draws);
+  double before = 0.0, now = 1.0, sum = 0.0;
+  for (Index t = 0; t < 40; ++t) {
+    sum += now * now;
+    EXPECT_NEAR(p.variance_y(t, 0) / (fit.posterior.noise_variance() * sum), 1.0, 0.1);
+    EXPECT_NEAR(drawn.variance_y(t, 0) / p.variance_y(t, 0), 1.0, 0.5);
+    before = std::exchange(now, slopes(1, 0) * now + slopes(0, 0) * before);
+  }
+  EXPECT_LT((drawn.mean - p.mean).cwiseAbs().maxCoeff(), 0.5 * std::sqrt(p.variance_y(39, 0)));
+}
+
+// Without noise the weights are so large that a difference of second moments is all rounding.
+TEST(Autoregression, ASeriesWithoutNoiseHasVariancesThatMakeSense) {
+  RowMatrix s(80, 1);
+  for (Index i = 0; i < 80; ++i) s(i) = std::sin(0.3 * static_cast<double>(i));
+  const RegressionFit fit = Regression(lag_windows(s, 4).X, lag_windows(s, 4).Y, {}).fit();
+  EXPECT_LT(fit.posterior.noise_variance(), 1e-6);
+  const Prediction p = simulate(fit, s, 20);
+  for (Index t = 0; t < 20; ++t) {
+    EXPECT_LT(std::abs(p.mean(t, 0) - std::sin(0.3 * static_cast<double>(80 + t))), 0.02);
+    EXPECT_LT(p.variance_y(t, 0), 1e-3);
+  }
+}
+
+// The same function at every step: its errors add up, which moments of one step at a time miss.
+TEST(Autoregression, DrawsRunEachByItself) {
+  const RowMatrix s = wave(60);
+  for (const bool exact : {true, false}) {
+    const RegressionFit fit = fit_of(lag_windows(s, 3), exact);
+    const auto draws = simulate_draws(fit, s, 30, {.draws = 40, .features = 300, .seed = 3});
+    ASSERT_EQ(draws.size(), 40u);
+    EXPECT_EQ(draws[0], simulate_draws(fit, s, 30, {.draws = 2, .features = 300, .seed = 3})[0]);
+    EXPECT_NE(draws[0], draws[1]);
+    const Prediction p = simulate(fit, s, 30, Propagation::draws,
+                                  {.draws = 40, .features = 300, .seed = 3}),
+                     moments = simulate(fit, s, 30);
+    RowMatrix mean = RowMatrix::Zero(30, 2);
+    for (const RowMatrix& y : draws) mean += y / 40.0;
+    EXPECT_LT((p.mean - mean).cwiseAbs().maxCoeff(), 1e-9);
+    for (Index k = 0; k < 2; ++k) {
+      const double sd = std::sqrt(moments.variance_y(0, k));
+      EXPECT_NEAR(p.mean(0, k), moments.mean(0, k), sd);
+      EXPECT_NEAR(std::sqrt(p.variance_y(0, k)) / sd, 1.0, 0.4);
+      EXPECT_GE(p.variance_f.col(k).minCoeff(), 0.0);
+    }
+  }
+}
+
 TEST(Autoregression, AugmentedRowsLowerTheVariance) {
   const RowMatrix s = wave(60);
   const RegressionFit fit = fit_of(lag_windows(s, 3), false);
@@ -150,6 +216,7 @@ TEST(Autoregression, BadInputIsRefused) {
   s(3, 0) = std::numeric_limits<double>::infinity();
   EXPECT_THROW(lag_windows(s, 2), InputError);
   EXPECT_THROW(parse_propagation("exact"), InputError);
+  EXPECT_THROW(simulate(fit, wave(30), 3, Propagation::draws, {.draws = 1}), InputError);
 }
 
 }  // namespace

@@ -198,7 +198,6 @@ TEST(SparseRegression, Refusals) {
   EXPECT_THROW(SparseRegression(d.X, d.Y, jitter), InputError);
   const RegressionFit fit = SparseRegression(d.X, d.Y, {.inducing = 5}).fit();
   EXPECT_THROW(fit.leave_one_out(), Unsupported);
-  EXPECT_THROW(fit.sample_functions(1, 0), Unsupported);
 }
 
 // Repeated inducing inputs are one (P20), by jitter or not.

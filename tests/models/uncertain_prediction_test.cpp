@@ -142,14 +142,17 @@ TEST(UncertainPrediction, FurtherGaussianRowsWithoutVarianceAreFurtherRows) {
   const SparsePosterior before = sparse_fit(d, "vfe").posterior.sparse();
   Random random(4);
   const RowMatrix X = random.normal_matrix(3, 2), Y = random.normal_matrix(3, 2);
+  const auto rows_of = [](const Matrix& S) { return std::vector<Matrix>(3, S); };
   const SparsePosterior points = before.with(X, Y),
-                        none = with_gaussian_rows(before, X, RowMatrix::Zero(3, 2), Y),
-                        some = with_gaussian_rows(before, X, RowMatrix::Ones(3, 2), Y);
+                        none = with_gaussian_rows(before, X, rows_of(Matrix::Zero(2, 1)), Y),
+                        some = with_gaussian_rows(before, X, rows_of(Matrix::Ones(2, 1)), Y);
   const RowMatrix at = random.normal_matrix(4, 2);
   EXPECT_LT((points.predict(at).mean - none.predict(at).mean).cwiseAbs().maxCoeff(), 1e-7);
   EXPECT_NEAR(points.value(), none.value(), 1e-6);
   EXPECT_GT((points.predict(at).mean - some.predict(at).mean).cwiseAbs().maxCoeff(), 1e-4);
-  EXPECT_THROW(with_gaussian_rows(sparse_fit(d, "fitc").posterior.sparse(), X, X, Y), Unsupported);
+  EXPECT_THROW(with_gaussian_rows(sparse_fit(d, "fitc").posterior.sparse(), X,
+                                  rows_of(Matrix::Ones(2, 1)), Y),
+               Unsupported);
 }
 
 TEST(UncertainPrediction, LatentOutputsShareTheirInput) {

@@ -1,14 +1,16 @@
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "covary/inference/regression_posterior.hpp"
 #include "covary/kernels/expectations.hpp"
+#include "covary/kernels/input_moments.hpp"
 
 namespace covary {
 
-// A posterior seen from inputs x ~ N(mean, diag(variance)): the moments of f(x), over both, and how
-// well a row of outputs is explained. Thread-safe; what it keeps is O(M² + M·P), and of an exact
+// A posterior seen from inputs x ~ N(mean, S): the moments of f(x), over both, and how well a row
+// of outputs is explained. Thread-safe; what it keeps is O(M² + M·P), and of an exact
 // posterior, whose training inputs stand for the inducing ones, O(N² + N·P).
 class UncertainInputs {
  public:
@@ -26,12 +28,20 @@ class UncertainInputs {
   // M×M: at a known x, var f = k(x, x) − k_uᵀ·reduced·k_u, of the first group of outputs.
   const Matrix& reduced() const { return groups_.front().reduced; }
 
-  // E f = bᵀψ1, var f = bᵀ(Ψ2 − ψ1ψ1ᵀ)b + ψ0 − tr(RΨ2), with b the weights of k_u and R = L⁻ᵀ(I −
-  // B⁻¹)L⁻¹, or (K + σ²I)⁻¹ of an exact posterior. Rows cost O(M²·D), and O(M³) where Kuu is
-  // ill-conditioned.
+  // With C = cov k_u(x), E f = bᵀψ1, var f = bᵀCb + (ψ0 − ψ1ᵀRψ1) − tr(RC), b the weights of k_u
+  // and R = L⁻ᵀ(I − B⁻¹)L⁻¹, or (K + σ²I)⁻¹ of an exact posterior. Rows cost O(M²·D), and O(M³)
+  // where Kuu is ill-conditioned. S = diag(variance).
   Prediction predict(ConstRows mean, ConstRows variance) const;
-  // Of one row: the covariance of the outputs, P×P, which share the input's uncertainty. Without
-  // noise.
+  // The same with a covariance for each row: D×D, or the D×1 of its diagonal.
+  Prediction predict(ConstRows mean, const std::vector<Matrix>& S) const;
+  // Of one row: f, whose outputs share the input's uncertainty, and the input it depends on.
+  struct Joint {
+    Vector mean;        // P
+    Matrix covariance;  // P×P, without noise
+    Matrix with_input;  // cov(x, f), D×P
+  };
+  Joint joint(ConstVector mean, ConstMatrix S) const;
+  // That of the outputs alone, of one row with S = diag(variance).
   Matrix covariance(ConstRows mean, ConstRows variance) const;
 
   // Σ_p ⟨log N(y_p | f_p(x), σ²)⟩ over the outputs of one row that are not NaN, for q(f) as it is
@@ -55,24 +65,29 @@ class UncertainInputs {
     std::vector<Index> columns;
     Matrix weights;  // b, M×P: L⁻ᵀLB⁻ᵀc
     Matrix reduced;  // R, M×M
-    Matrix shrunk;   // I − B⁻¹, where Kuu is ill-conditioned; else empty
+    // R = L⁻ᵀ(I − B⁻¹)L⁻¹ over all of Z, or of an exact posterior L⁻ᵀL⁻¹ over the rows seen.
+    Matrix L, LB;
+    std::vector<Index> rows;
+    Matrix shrunk;  // I − B⁻¹, where Kuu is ill-conditioned; else empty
+    double own_variance(const KernelMoments& m) const;  // ψ0 − tr(RΨ2)
   };
-  void check(ConstRows mean, ConstRows variance) const;
-  RowBlock inducing() const { return {Z_.data(), Z_.rows(), dims_, dims_}; }
+  void check(Index row, ConstVector mean, ConstMatrix S) const;
+  Prediction predict(ConstRows mean, const std::function<Matrix(Index)>& S) const;
+  const RowMatrix& Z() const { return moments_.inducing(); }
+  RowBlock inducing() const { return {Z().data(), Z().rows(), dims_, dims_}; }
 
   Kernel kernel_;
   Vector theta_;
-  RowMatrix Z_;
-  Matrix Luu_;  // where Kuu is ill-conditioned: tr(RΨ2) is then by L⁻¹Ψ2L⁻ᵀ, O(M³) a row
+  InputMoments moments_;
   double noise_;
   Index dims_, outputs_;
   std::vector<Group> groups_;
 };
 
-// Conditioned on further rows whose inputs are Gaussian, with the inducing variables and parameters
-// as they are: their Ψ statistics are added to those of the data. Of VFE only. NumericalError where
-// Kuu is so ill-conditioned that the rounding of Ψ2 would show.
+// Conditioned on further rows whose inputs are Gaussian, S as in predict(), with the inducing
+// variables and parameters as they are: their Ψ statistics are added to those of the data. Of VFE
+// only. NumericalError where Kuu is so ill-conditioned that the rounding of Ψ2 would show.
 SparsePosterior with_gaussian_rows(const SparsePosterior& posterior, ConstRows mean,
-                                   ConstRows variance, ConstRows Y);
+                                   const std::vector<Matrix>& S, ConstRows Y);
 
 }  // namespace covary

@@ -25,17 +25,28 @@ Index lags_of(const RegressionFit& fit);
 
 // What a free simulation does with a prediction once it is a lag itself.
 enum class Propagation {
-  plug_in,   // its mean stands for it, as if it had been observed
-  moments,   // its mean and variance, noise included; the inputs are then Gaussian
-  augmented  // and the pair of Gaussian input and predicted mean joins the data, of VFE only
+  plug_in,    // its mean stands for it, as if it had been observed
+  moments,    // its mean and its covariance with the other lags; the window is then Gaussian
+  augmented,  // and the pair of Gaussian window and predicted mean joins the data, of VFE only
+  draws       // none of these: many draws of f are each run by itself
 };
-// "plug-in", "moments" or "augmented"; InputError otherwise.
+// "plug-in", "moments", "augmented" or "draws"; InputError otherwise.
 Propagation parse_propagation(const std::string& name);
 
+struct DrawOptions {
+  Index draws = 100;
+  Index features = 1000;  // random features of each draw of f
+  std::uint64_t seed = 0;
+};
+
 // The steps after the end of a series, of which the last τ rows count and must be complete: means
-// and variances, steps×P. Of an exact posterior `moments` is that of Girard et al. (2003). Lags are
-// independent in the window, which they are not in truth.
+// and variances, steps×P. Of an exact posterior `moments` is that of Girard et al. (2003). The
+// options are those of `draws`.
 Prediction simulate(const RegressionFit& fit, ConstRows series, Index steps,
-                    Propagation how = Propagation::moments);
+                    Propagation how = Propagation::moments, const DrawOptions& options = {});
+// What `draws` takes its moments of: series of steps×P, each along one draw of f with noise at
+// every step.
+std::vector<RowMatrix> simulate_draws(const RegressionFit& fit, ConstRows series, Index steps,
+                                      const DrawOptions& options = {});
 
 }  // namespace covary

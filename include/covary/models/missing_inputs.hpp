@@ -10,7 +10,7 @@ struct MissingInputsOptions {
   ScaleMode scale_inputs = ScaleMode::columns;
   ScaleMode scale_outputs = ScaleMode::columns;
   double jitter = 0.0;
-  Index held_iterations = 100;  // in each of the two stages before everything is trained
+  Index held_iterations = 100;  // before the inputs move, and again before the noise does
   std::uint64_t seed = 0;
   LbfgsOptions training = {};
   std::function<void(const TrainingState&)> after_iteration = nullptr;
@@ -27,8 +27,9 @@ struct MissingInputsFit {
 // Regression with missing inputs (NaN in X), which are learned: semi-described learning (Damianou &
 // Lawrence 2015, Algorithm 1). The complete rows train a sparse regression; by it the missing
 // entries of the others are inferred from their outputs; from there q of the missing entries, with
-// the prior N(0, I) in the units the model sees, is trained with everything else. Y may be missing
-// too, though not a whole row of it.
+// the prior N(0, I) in the units the model sees, is trained with the inducing inputs, and with the
+// kernel and the noise too where there are fewer than two complete rows for each of their
+// parameters. Y may be missing too, though not a whole row of it.
 //
 //   MissingInputsFit fit = MissingInputsRegression(X, Y, {.inducing = 30}).fit();
 //   Prediction p = fit.regression.predict(Xnew);
@@ -46,6 +47,7 @@ class MissingInputsRegression {
     std::vector<std::string> warnings;
     std::vector<Index> whole, holed;  // rows whose inputs are all known, or not
   };
+  bool rows_tell_mapping(const RegressionFit& fit) const;
   RegressionFit fit_whole_rows() const;
   LatentMarginals infer_missing(const RegressionFit& fit) const;
   GplvmOptions latent_options() const;
