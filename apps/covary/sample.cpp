@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <type_traits>
+
 #include "cost.hpp"
 #include "covary/error.hpp"
 #include "data_arguments.hpp"
@@ -14,7 +16,11 @@ std::string function_suffix(const GeneralisedFit& fit, Index l) {
   return fit.classes.empty() ? fmt::format("_{}", l)
                              : "_" + fit.classes[static_cast<std::size_t>(l)];
 }
-std::string suffix_of(const SavedLatent& m, Index k) {
+// Models that are drawn at points of a latent space.
+template <class Saved>
+concept Latent = std::is_same_v<Saved, SavedLatent> || std::is_same_v<Saved, SavedMapGplvm>;
+
+std::string suffix_of(const Latent auto& m, Index k) {
   return "_" + m.fit.output_names[static_cast<std::size_t>(k)];
 }
 std::string suffix_of(const SavedModel& m, Index k) { return output_suffix(m, k); }
@@ -30,9 +36,9 @@ double bytes_of(const SavedGeneralised& m, double n) {
   return 24.0 * n * n + 8.0 * L * n * (n + static_cast<double>(p.joint().X.rows()));
 }
 
-double bytes_of(const SavedLatent&, double n) { return 16.0 * n * n; }
+double bytes_of(const Latent auto&, double n) { return 16.0 * n * n; }
 
-RowMatrix inputs_of(const SavedLatent& m, const DataArguments& a) {
+RowMatrix inputs_of(const Latent auto& m, const DataArguments& a) {
   const Table table = read_table(a.data, {parse_header(a.header)});
   if (auto points = latent_points(table, m.fit.latent())) return *points;
   throw InputError(fmt::format(

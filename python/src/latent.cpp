@@ -1,6 +1,5 @@
 // Latent-variable models, and what training makes of them.
 #include <fmt/format.h>
-#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -9,11 +8,11 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "covary/data/file.hpp"
-#include "covary/error.hpp"
 #include "covary/models/gplvm.hpp"
 #include "covary/report/latent_explorer.hpp"
-#include "covary/storage/model_file.hpp"
 #include "expressions.hpp"
+#include "latent_tables.hpp"
+#include "model_bytes.hpp"
 #include "parameters.hpp"
 #include "tables.hpp"
 #include "watch.hpp"
@@ -35,18 +34,6 @@ struct GplvmModel {
   Gplvm gplvm;
 };
 
-RowMatrix table_or_nothing(const ArrayLike& object, const char* name) {
-  return object.is_none() ? RowMatrix() : RowMatrix(to_outputs(object, name).get());
-}
-
-std::vector<LatentView> to_views(const nb::object& views) {
-  std::vector<LatentView> out;
-  if (views.is_none()) return out;
-  for (const auto& [name, columns] : nb::cast<nb::dict>(views))
-    out.push_back({nb::cast<std::string>(name), nb::cast<std::vector<Index>>(columns)});
-  return out;
-}
-
 SavedLatent run_fit(GplvmModel& m, Index max_iter, std::optional<double> max_seconds,
                     const nb::object& callback, const nb::object& progress) {
   GplvmOptions options = m.options;
@@ -67,11 +54,6 @@ SavedLatent run_fit(GplvmModel& m, Index max_iter, std::optional<double> max_sec
       out.fit.time_names.push_back(fmt::format("t{}", d));
   m.gplvm.parameters() = training.parameters();
   return out;
-}
-
-SavedLatent latent_in(AnyModel model, const std::string& source) {
-  if (auto* m = std::get_if<SavedLatent>(&model)) return std::move(*m);
-  throw Unsupported(fmt::format("{} holds no latent-variable model: covary.load reads it", source));
 }
 
 std::string describe(const SavedLatent& m) {
@@ -180,35 +162,12 @@ void bind_model(nb::module_& m) {
       });
 }
 
-void bind_storage(nb::class_<SavedLatent>& fit) {
-  fit.def(
-         "save",
-         [](const SavedLatent& m, const std::filesystem::path& path) {
-           unlocked([&] { save_model(path.string(), m); });
-         },
-         "path"_a, "Writes the model file, which the command line reads too.")
-      .def("__getstate__",
-           [](const SavedLatent& m) {
-             const auto bytes = unlocked([&] { return save_model_bytes(m); });
-             return nb::bytes(bytes.data(), bytes.size());
-           })
-      .def("__setstate__",
-           [](SavedLatent& m, const nb::bytes& state) {
-             const std::span bytes(static_cast<const std::byte*>(state.data()), state.size());
-             new (&m) SavedLatent(
-                 unlocked([&] { return latent_in(load_any_model_bytes(bytes), "the pickle"); }));
-           })
-      .def("__copy__", [](nb::handle self) { return nb::borrow(self); })
-      .def(
-          "__deepcopy__", [](nb::handle self, nb::handle) { return nb::borrow(self); }, "memo"_a);
-}
-
 }  // namespace
 
 void bind_latent_fit(nb::module_& m) {
   nb::class_<SavedLatent> fit(m, "GplvmFit",
                               "A trained latent-variable model: immutable, saveable.");
-  bind_storage(fit);
+  bind_storage(fit, "latent-variable model");
   fit.def("infer", infer, "Y"_a, "iterations"_a = 200, "starts"_a = 2,
           "Means and variances of q(x) for rows of outputs, NaN where they are not observed.",
           nb::sig("def infer(self, Y: numpy.typing.ArrayLike, iterations: int = 200, starts: int = "
