@@ -9,6 +9,7 @@
 #include "bindings.hpp"
 #include "covary/data/file.hpp"
 #include "covary/models/gplvm.hpp"
+#include "covary/models/gplvm_sampling.hpp"
 #include "covary/report/latent_explorer.hpp"
 #include "expressions.hpp"
 #include "latent_tables.hpp"
@@ -193,6 +194,48 @@ void bind_latent_fit(nb::module_& m) {
           "Joint draws of the outputs, without noise, at points of the latent space: draws×n×P.",
           nb::sig("def sample(self, X: numpy.typing.ArrayLike, draws: int = 1, seed: int = 0) "
                   "-> " COVARY_ARRAY))
+      .def(
+          "sample_latent",
+          [](const SavedLatent& self, const ArrayLike& Y, Index draws, const std::string& method,
+             Index burn_in, Index thin, std::uint64_t seed) {
+            const Rows rows = to_outputs(Y);
+            InputSamplingOptions o;
+            o.method = method;
+            o.samples = draws;
+            o.burn_in = burn_in;
+            o.thin = thin;
+            o.seed = seed;
+            const InputSamples found =
+                unlocked([&] { return sample_latent(self.fit, rows.get(), o); });
+            // A table a draw, also where the latent space has one dimension.
+            return nb::object(nb::cast(draws_to_numpy(found.X))
+                                  .attr("reshape")(draws, rows.get().rows(), self.fit.latent()));
+          },
+          "Y"_a, "draws"_a = 1000, "method"_a = "slice", "burn_in"_a = 200, "thin"_a = 1,
+          "seed"_a = 0,
+          "Draws from p(X | Y) of the training rows by MCMC, draws×N×latent, with the parameters "
+          "as "
+          "they are and no inducing inputs: what q(X) approximates. ``method`` is 'slice' or "
+          "'retrospective'.",
+          nb::sig("def sample_latent(self, Y: numpy.typing.ArrayLike, draws: int = 1000, method: "
+                  "str = \"slice\", burn_in: int = 200, thin: int = 1, seed: int = 0) "
+                  "-> " COVARY_ARRAY))
+      .def(
+          "estimate_log_evidence",
+          [](const SavedLatent& self, const ArrayLike& Y, Index samples, double broaden,
+             std::uint64_t seed) {
+            const Rows rows = to_outputs(Y);
+            const EvidenceEstimate found = unlocked([&] {
+              return estimate_log_evidence(self.fit, rows.get(), samples, broaden, seed);
+            });
+            return std::pair(found.value, found.standard_error);
+          },
+          "Y"_a, "samples"_a = 10000, "broaden"_a = 1.5, "seed"_a = 0,
+          "log p(Y) of the training rows and its standard error, by importance sampling from q(X) "
+          "with its variances times ``broaden``: what the bound is below.",
+          nb::sig(
+              "def estimate_log_evidence(self, Y: numpy.typing.ArrayLike, samples: int = 10000, "
+              "broaden: float = 1.5, seed: int = 0) -> tuple[float, float]"))
       .def(
           "explore",
           [](const SavedLatent& self, const std::filesystem::path& path, const std::string& draw,

@@ -70,6 +70,22 @@ def test_a_walk_through_the_latent_space(tmp_path):
         fit.explore(tmp_path / "no.html", draw="image(9x9)")
 
 
+def test_the_bound_has_referees():
+    _, Y = curve(8)
+    Y = Y + 0.2 * np.random.default_rng(1).standard_normal(Y.shape)
+    fit = cv.Gplvm(Y, latent=1, inducing=8, restarts=1).fit(max_iter=100)
+    value, error = fit.estimate_log_evidence(Y, samples=3000)
+    assert fit.value <= value + 3 * error
+    for method in ("slice", "retrospective"):
+        draws = fit.sample_latent(Y, draws=20, method=method, burn_in=5, seed=1)
+        assert draws.shape == (20, 8, 1) and np.all(np.isfinite(draws))
+        np.testing.assert_array_equal(draws, fit.sample_latent(Y, draws=20, method=method, burn_in=5, seed=1))
+    with pytest.raises(cv.InputError, match="slice or retrospective"):
+        fit.sample_latent(Y, method="gibbs")
+    with pytest.raises(cv.InputError, match="trained on 8 rows"):
+        fit.sample_latent(Y[:4])
+
+
 def test_files_and_pickles_keep_the_bits(tmp_path):
     _, Y = curve(30)
     fit = cv.Gplvm(Y, latent=2, inducing=8).fit(max_iter=10)

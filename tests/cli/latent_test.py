@@ -103,6 +103,18 @@ class Curve(CommandLine):
         self.refused("fit", self.table, "--model", "ppca", "--dynamics", "time", says=["--model gplvm and mrd"])
         self.refused("sample", self.path("p.cov"), self.table, says=["principal components"])
 
+    def test_draws_of_the_latent_inputs(self):
+        few = self.write("few.csv", self.text(self.rows[::6]))
+        self.json_of("fit", few, "--model", "gplvm", "--latent", "1", "--target", "a,b,c,d", "--max-iter", "30",
+                     "--restarts", "1", "--out", self.path("f.cov"))
+        for sampler in ("slice", "retrospective"):
+            drawn = self.json_of("sample", self.path("f.cov"), few, "--posterior", sampler, "-n", "4", "--burn-in", "3",
+                                 "--thin", "2")
+            self.assertEqual((drawn["posterior"], drawn["draws"], len(drawn["draw_3_x0"])), (sampler, 4, 9))
+            self.assertTrue(0 < drawn["acceptance"] <= 1)
+        self.refused("sample", self.path("f.cov"), self.table, "--posterior", "slice", says=["trained on 9 rows"])
+        self.refused("sample", self.path("f.cov"), few, "--posterior", "gibbs", says=["--posterior"])
+
     def test_points_in_place_of_distributions(self):
         def fit(*more, out):
             return self.json_of("fit", self.table, "--model", "map_gplvm", "--latent", "2", "--target", "a,b,c,d",
