@@ -14,6 +14,12 @@ json scaling_json(const Scaling& s) {
   return {{"shift", finite(s.shift)}, {"scale", finite(s.scale)}};
 }
 
+std::vector<std::string> outputs_of(const LatentView& view, const std::vector<std::string>& names) {
+  std::vector<std::string> out;
+  for (const Index p : view.columns) out.push_back(names[static_cast<std::size_t>(p)]);
+  return out;
+}
+
 // The evidence of an exact model is its own upper bound.
 json upper_bound(const RegressionFit& fit) {
   if (fit.posterior.is_exact()) return finite(fit.log_marginal_likelihood);
@@ -183,11 +189,8 @@ json describe_json(const SavedLatent& model) {
   json views = json::array();
   for (std::size_t v = 0; v < fit.mappings.size(); ++v) {
     const auto& m = fit.mappings[v];
-    std::vector<std::string> outputs;
-    for (const Index p : m.view.columns)
-      outputs.push_back(fit.output_names[static_cast<std::size_t>(p)]);
     views.push_back({{"name", m.view.name},
-                     {"outputs", outputs},
+                     {"outputs", outputs_of(m.view, fit.output_names)},
                      {"relevance", finite(Vector(relevance.row(static_cast<Index>(v))))},
                      {"scaling", scaling_json(m.scaling)}});
   }
@@ -262,6 +265,51 @@ std::string describe_text(const SavedPpca& model) {
   for (Index q = 0; q < fit.latent(); ++q) out += fmt::format("{:>8}", q);
   out += "\nexplained ";
   for (const double share : fit.pca.explained()) out += fmt::format("{:>8.4f}", share);
+  return out + "\n" + label_errors_in_words(describe_json(model));
+}
+
+json describe_json(const SavedMapGplvm& model) {
+  const MapGplvmFit& fit = model.fit;
+  json out = describe_fit(fit.parameters, Vector(), fit.summary, {});
+  json views = json::array();
+  for (const auto& m : fit.mappings) {
+    views.push_back({{"name", m.view.name},
+                     {"outputs", outputs_of(m.view, fit.output_names)},
+                     {"scaling", scaling_json(m.scaling)}});
+  }
+  const auto& first = fit.mappings.front();
+  out.update(
+      {{"model", "map_gplvm"},
+       {"kernel", first.posterior.parts().kernel.print()},
+       {"likelihood", "gaussian"},
+       {"n", fit.X.rows()},
+       {"d", fit.outputs()},
+       {"latent", fit.latent()},
+       {"outputs", fit.output_names},
+       {"value", finite(fit.log_likelihood)},
+       {"log_prior", finite(fit.log_prior)},
+       {"spread", finite(fit.spread())},
+       {"back_constraint", fit.recognition ? json(fit.recognition->options().form) : json(nullptr)},
+       {"views", views},
+       {"scaling", {{"outputs", scaling_json(first.scaling)}}}});
+  if (fit.dynamics) out["dynamics"] = fit.dynamics->options().kernel.print();
+  if (!fit.row_labels.empty()) out["neighbour_errors"] = label_errors(fit.row_labels, fit.X);
+  return out;
+}
+
+std::string describe_text(const SavedMapGplvm& model) {
+  const MapGplvmFit& fit = model.fit;
+  std::string out = fmt::format(
+      "map_gplvm of {} outputs, {} rows, {} latent dimensions{}{}, kernel {}\n{}\nlog p(Y | X) "
+      "{:.6g}, log prior {:.6g}\n\n{}\ndimension ",
+      fit.outputs(), fit.X.rows(), fit.latent(),
+      fit.recognition ? fmt::format(", back constraint {}", fit.recognition->options().form) : "",
+      fit.dynamics ? fmt::format(", dynamics {}", fit.dynamics->options().kernel.print()) : "",
+      fit.mappings.front().posterior.parts().kernel.print(), fit.summary.brief(),
+      fit.log_likelihood, fit.log_prior, without_Z(fit.parameters).table());
+  for (Index q = 0; q < fit.latent(); ++q) out += fmt::format("{:>8}", q);
+  out += "\nspread    ";
+  for (const double s : fit.spread()) out += fmt::format("{:>8.4f}", s);
   return out + "\n" + label_errors_in_words(describe_json(model));
 }
 

@@ -14,6 +14,8 @@ json describe_json(const SavedLatent& model);
 std::string describe_text(const SavedLatent& model);
 json describe_json(const SavedPpca& model);
 std::string describe_text(const SavedPpca& model);
+json describe_json(const SavedMapGplvm& model);
+std::string describe_text(const SavedMapGplvm& model);
 json describe_json(const SavedClassDensity& model);
 std::string describe_text(const SavedClassDensity& model);
 // What the model sees of its inputs: ", 5 principal components with 93.1 % of the variance", or

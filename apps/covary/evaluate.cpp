@@ -8,6 +8,7 @@
 #include "data_arguments.hpp"
 #include "generalised.hpp"
 #include "latent.hpp"
+#include "map_gplvm.hpp"
 #include "ppca.hpp"
 #include "series.hpp"
 
@@ -90,6 +91,9 @@ Outcome evaluate(const SavedModel& m, const DataArguments& a) {
 
 Outcome evaluate(const SavedLatent& m, const DataArguments& a) { return evaluate_latent(m, a); }
 Outcome evaluate(const SavedPpca& m, const DataArguments& a) { return evaluate_ppca(m, a); }
+Outcome evaluate(const SavedMapGplvm& m, const DataArguments& a) {
+  return evaluate_map_gplvm(m, a);
+}
 
 Outcome run_evaluate(const DataArguments& a, const Common&) {
   if (!(a.threshold > 0.0 && a.threshold < 1.0))

@@ -21,7 +21,9 @@ Outcome run_explore(const ExploreArguments& a) {
   const auto* m = std::get_if<SavedLatent>(&any);
   if (!m)
     throw Unsupported(fmt::format(
-        "{} is not a latent-variable model; `covary report` makes a page of any model", a.model));
+        "{} holds no Bayesian latent-variable model, --model gplvm or mrd; `covary report` makes a "
+        "page of any model",
+        a.model));
   LatentExplorerOptions options;
   options.draw = a.draw;
   options.title = a.title.empty()

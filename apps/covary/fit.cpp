@@ -14,6 +14,7 @@
 #include "describe.hpp"
 #include "generalised.hpp"
 #include "latent.hpp"
+#include "map_gplvm.hpp"
 #include "missing_inputs.hpp"
 #include "ppca.hpp"
 #include "progress.hpp"
@@ -269,9 +270,13 @@ Outcome run_latent(const FitArguments& a, const Common& common) {
     throw Unsupported(
         "--checkpoint, --from, --folds and --stream are not offered for latent-variable models");
   if (a.sparse.model == "ppca") return keep(a, fit_ppca_of(a.latent, a.training, common), false);
-  const LatentRun run = fit_latent(a.latent, a.training, a.sparse, a.kernel, common);
-  for (const auto& w : run.saved.fit.summary.warnings) tell(common, "warning: " + w);
-  return keep(a, run.saved, run.interrupted);
+  const auto kept = [&](const auto& run) {
+    for (const auto& w : run.saved.fit.summary.warnings) tell(common, "warning: " + w);
+    return keep(a, run.saved, run.interrupted);
+  };
+  if (a.sparse.model == "map_gplvm")
+    return kept(fit_map_gplvm(a.latent, a.training, a.kernel, common));
+  return kept(fit_latent(a.latent, a.training, a.sparse, a.kernel, common));
 }
 
 // A density of the inputs for each class.
@@ -388,7 +393,8 @@ void add_fit(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
       "  covary fit train.csv --target y --stream --inducing 20 --max-iter 10\n"
       "  covary fit train.csv --target y --likelihood student_t --model laplace --max-iter 10\n"
       "  covary fit train.csv --model gplvm --latent 1 --inducing 20 --max-iter 20\n"
-      "  covary fit train.csv --model ppca --latent 1");
+      "  covary fit train.csv --model ppca --latent 1\n"
+      "  covary fit train.csv --model map_gplvm --latent 1 --back-constraint kernel --max-iter 10");
   add_common(*sub, verb->common);
   verb->app = sub;
   verb->run = [a](const Common& common) { return run_fit(*a, common); };

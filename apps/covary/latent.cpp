@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "covary/data/columns.hpp"
 #include "covary/error.hpp"
@@ -69,7 +70,8 @@ std::vector<LatentView> views_of(const LatentArguments& a, const Table& table,
 
 void add_latent_options(CLI::App& sub, LatentArguments& a) {
   sub.add_option("--latent", a.latent,
-                 "Of --model gplvm, mrd and ppca: dimensions of the latent space (0: ten at most)")
+                 "Of --model gplvm, mrd, ppca and map_gplvm: dimensions of the latent space (0: "
+                 "ten at most)")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   sub.add_option("--dynamics", a.dynamics, "Column of times that the latent inputs follow");
@@ -80,12 +82,20 @@ void add_latent_options(CLI::App& sub, LatentArguments& a) {
   sub.add_option("--view", a.views,
                  "NAME=COL,…: outputs with a mapping of their own; repeat it for each view");
   sub.add_option("--label", a.label, "Column of labels of the rows, to score and to draw with");
+  sub.add_option("--back-constraint", a.back_constraint,
+                 "Of --model map_gplvm: latent inputs as a function of the rows, by a kernel or a "
+                 "network")
+      ->check(CLI::IsMember({"kernel", "network"}));
+  sub.add_option("--discriminative", a.discriminative,
+                 "Of --model map_gplvm: how strongly the prior keeps the labels apart")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   sub.add_option("--snr", a.snr, "Signal to noise where training of latent inputs starts")
       ->capture_default_str();
 }
 
 bool is_latent_model(const std::string& model) {
-  return model == "gplvm" || model == "mrd" || model == "ppca";
+  return model == "gplvm" || model == "mrd" || model == "ppca" || model == "map_gplvm";
 }
 
 GplvmOptions gplvm_options(const LatentArguments& a, const TrainingArguments& t,
@@ -112,8 +122,8 @@ ScaleMode latent_scale(const TrainingArguments& t) {
                                          : parse_scale_mode(t.scale);
 }
 
-LatentRun fit_latent(const LatentArguments& a, const TrainingArguments& t, const SparseArguments& s,
-                     const std::string& kernel, const Common& common) {
+LatentTable read_latent(const LatentArguments& a, const TrainingArguments& t,
+                        const Common& common) {
   const Table table = read_table(t.train, {.header = parse_header(t.header)});
   for (const auto& note : table.notes) tell(common, note);
   std::vector<Index> others;
@@ -122,35 +132,47 @@ LatentRun fit_latent(const LatentArguments& a, const TrainingArguments& t, const
     others.push_back(c);
     return c;
   };
-  GplvmOptions o = gplvm_options(a, t, s, kernel, common);
-  std::vector<std::string> labels, time_names;
-  if (!a.label.empty()) labels = cells_of(table, column(a.label));
+  LatentTable out;
+  if (!a.label.empty()) out.labels = cells_of(table, column(a.label));
   if (!a.dynamics.empty()) {
     const Index c = column(a.dynamics);
-    o.times = numeric_columns(table, {c});
-    time_names = names_of(table, {c});
-    o.dynamics = Kernel(a.dynamics_kernel);
-    if (!a.sequences.empty()) o.sequences = runs_of(cells_of(table, column(a.sequences)));
+    out.times = numeric_columns(table, {c});
+    out.time_names = names_of(table, {c});
+    if (!a.sequences.empty()) out.sequences = runs_of(cells_of(table, column(a.sequences)));
   } else if (!a.sequences.empty()) {
     throw InputError("--sequences is about --dynamics; name the column of times");
   }
   const auto outputs = output_columns(table, t.target, others);
-  const RowMatrix Y = numeric_columns(table, outputs);
-  o.latent = a.latent ? a.latent : std::min<Index>(10, Y.cols());
-  o.views = views_of(a, table, outputs);
+  out.Y = numeric_columns(table, outputs);
+  out.views = views_of(a, table, outputs);
+  out.output_names = names_of(table, outputs);
+  return out;
+}
+
+LatentRun fit_latent(const LatentArguments& a, const TrainingArguments& t, const SparseArguments& s,
+                     const std::string& kernel, const Common& common) {
+  if (!a.back_constraint.empty() || a.discriminative > 0.0)
+    throw Unsupported("--back-constraint and --discriminative are for --model map_gplvm");
+  LatentTable table = read_latent(a, t, common);
+  GplvmOptions o = gplvm_options(a, t, s, kernel, common);
+  o.latent = a.latent ? a.latent : std::min<Index>(10, table.Y.cols());
+  o.times = std::move(table.times);
+  o.sequences = std::move(table.sequences);
+  o.dynamics = Kernel(a.dynamics_kernel);
+  o.views = std::move(table.views);
   if (s.model == "mrd" && o.views.size() < 2)
     throw InputError("--model mrd needs two views or more: --view a=COL,… --view b=COL,…");
   const Interruption interruption;
   Progress progress(Progress::kind(t.verbose, common.quiet), std::max<Index>(1, o.starts),
                     o.training.gradient_tolerance, t.max_iter, 0.0);
   o.after_iteration = [&](const TrainingState& state) { progress.show(state); };
-  Gplvm model(Y, o);
+  Gplvm model(table.Y, o);
   apply_settings(t, model.parameters());
   LatentRun out{{model.fit()}, Interruption::requested()};
   progress.clear();
-  out.saved.fit.output_names = names_of(table, outputs);
-  out.saved.fit.row_labels = std::move(labels);
-  out.saved.fit.time_names = std::move(time_names);
+  out.saved.fit.output_names = std::move(table.output_names);
+  out.saved.fit.row_labels = std::move(table.labels);
+  out.saved.fit.time_names = std::move(table.time_names);
   return out;
 }
 
@@ -187,8 +209,12 @@ double reconstruction_error(ConstRows Y, ConstRows mean) {
   return std::sqrt(squares / count);
 }
 
-Outcome predict_latent(const SavedLatent& m, const DataArguments& a, const Common& common) {
-  const GplvmFit& fit = m.fit;
+namespace {
+
+// `place` finds the means and variances of the latent inputs of rows of outputs.
+template <class Fit, class Place>
+Outcome predict_rows(const Fit& fit, const DataArguments& a, const Common& common,
+                     const Place& place) {
   const Table table = read_table(a.data, {parse_header(a.header)});
   const bool has_outputs =
       std::all_of(fit.output_names.begin(), fit.output_names.end(), [&](const std::string& name) {
@@ -207,11 +233,27 @@ Outcome predict_latent(const SavedLatent& m, const DataArguments& a, const Commo
     mean = ahead.mean;
     variance = ahead.variance;
   } else {
-    const auto found = fit.infer(numeric_columns(table, select_columns(table, fit.output_names)));
-    mean = found.mean;
-    variance = found.variance;
+    std::tie(mean, variance) =
+        place(numeric_columns(table, select_columns(table, fit.output_names)));
   }
-  return give_latent(a, {mean, variance}, fit.decode(mean, variance), fit.output_names, common);
+  const Prediction p = variance.isZero(0.0) ? fit.decode(mean) : fit.decode(mean, variance);
+  return give_latent(a, {mean, variance}, p, fit.output_names, common);
+}
+
+}  // namespace
+
+Outcome predict_latent(const SavedLatent& m, const DataArguments& a, const Common& common) {
+  return predict_rows(m.fit, a, common, [&](const RowMatrix& Y) {
+    auto found = m.fit.infer(Y);
+    return std::pair(std::move(found.mean), std::move(found.variance));
+  });
+}
+
+Outcome predict_latent(const SavedMapGplvm& m, const DataArguments& a, const Common& common) {
+  return predict_rows(m.fit, a, common, [&](const RowMatrix& Y) {
+    RowMatrix X = m.fit.place(Y).X, none = RowMatrix::Zero(X.rows(), X.cols());
+    return std::pair(std::move(X), std::move(none));
+  });
 }
 
 Outcome evaluate_latent(const SavedLatent& m, const DataArguments& a) {

@@ -11,8 +11,9 @@ namespace covary::cli {
 struct LatentArguments {
   Index latent = 0;  // 0: ten, or as many as there are outputs
   std::string dynamics, dynamics_kernel = "se + white", sequences, label;
+  std::string back_constraint;
   std::vector<std::string> views;
-  double snr = 100.0;
+  double snr = 100.0, discriminative = 0.0;
 };
 void add_latent_options(CLI::App& sub, LatentArguments& a);
 bool is_latent_model(const std::string& model);
@@ -21,6 +22,16 @@ struct LatentRun {
   SavedLatent saved;
   bool interrupted = false;
 };
+
+// The columns of a table by the parts they play.
+struct LatentTable {
+  RowMatrix Y, times;  // no times without --dynamics
+  std::vector<Index> sequences;
+  std::vector<LatentView> views;
+  std::vector<std::string> output_names, time_names, labels;
+};
+LatentTable read_latent(const LatentArguments& a, const TrainingArguments& t, const Common& common);
+
 LatentRun fit_latent(const LatentArguments& a, const TrainingArguments& t, const SparseArguments& s,
                      const std::string& kernel, const Common& common);
 
@@ -51,6 +62,7 @@ double reconstruction_error(ConstRows Y, ConstRows mean);
 // The columns x0, x1, … of a table, if it has all of them: points of the latent space.
 std::optional<RowMatrix> latent_points(const Table& table, Index latent);
 Outcome predict_latent(const SavedLatent& m, const DataArguments& a, const Common& common);
+Outcome predict_latent(const SavedMapGplvm& m, const DataArguments& a, const Common& common);
 Outcome evaluate_latent(const SavedLatent& m, const DataArguments& a);
 
 }  // namespace covary::cli

@@ -18,8 +18,11 @@ RowMatrix outputs_in(const SavedPpca& m, const DataArguments& a) {
 }  // namespace
 
 SavedPpca fit_ppca_of(const LatentArguments& a, const TrainingArguments& t, const Common& common) {
-  if (!a.dynamics.empty() || !a.views.empty())
-    throw Unsupported("--dynamics and --view are for --model gplvm and mrd");
+  if (!a.dynamics.empty() || !a.views.empty() || !a.back_constraint.empty() ||
+      a.discriminative > 0.0)
+    throw Unsupported(
+        "--dynamics and --view are for --model gplvm and mrd, and like --back-constraint and "
+        "--discriminative for map_gplvm");
   const Table table = read_table(t.train, {.header = parse_header(t.header)});
   for (const auto& note : table.notes) tell(common, note);
   std::vector<Index> others;

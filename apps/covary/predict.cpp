@@ -221,6 +221,10 @@ Outcome run_with(const SavedLatent& m, const PredictArguments& a, const Common& 
   check_latent(a);
   return predict_latent(m, a.data, common);
 }
+Outcome run_with(const SavedMapGplvm& m, const PredictArguments& a, const Common& common) {
+  check_latent(a);
+  return predict_latent(m, a.data, common);
+}
 Outcome run_with(const SavedPpca& m, const PredictArguments& a, const Common& common) {
   check_latent(a);
   return predict_ppca(m, a.data, common);

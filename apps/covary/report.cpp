@@ -125,6 +125,7 @@ Outcome report(const SavedModel& m, const ReportArguments& a) {
 }
 
 Prediction given_back(const PpcaFit& fit, ConstRows Y) { return fit.infer(Y).outputs; }
+Prediction given_back(const MapGplvmFit& fit, ConstRows Y) { return fit.decode(fit.place(Y).X); }
 Prediction given_back(const GplvmFit& fit, ConstRows Y) {
   const GplvmFit::Inferred found = fit.infer(Y);
   return fit.decode(found.mean, found.variance);

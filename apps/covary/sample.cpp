@@ -1,12 +1,23 @@
 #include <fmt/format.h>
 
+#include <type_traits>
+
 #include "cost.hpp"
+#include "covary/data/columns.hpp"
 #include "covary/error.hpp"
+#include "covary/models/gplvm_sampling.hpp"
 #include "data_arguments.hpp"
 #include "latent.hpp"
 
 namespace covary::cli {
 namespace {
+
+struct SampleArguments {
+  DataArguments data;
+  Index draws = 100, burn_in = 200, thin = 1;
+  std::uint64_t seed = 0;
+  std::string posterior;  // the sampler of latent inputs, or empty: the function is drawn
+};
 
 // "" for a single latent function, else "_" and the class it is of, or its number.
 std::string function_suffix(const GeneralisedFit& fit, Index l) {
@@ -14,7 +25,11 @@ std::string function_suffix(const GeneralisedFit& fit, Index l) {
   return fit.classes.empty() ? fmt::format("_{}", l)
                              : "_" + fit.classes[static_cast<std::size_t>(l)];
 }
-std::string suffix_of(const SavedLatent& m, Index k) {
+// Models that are drawn at points of a latent space.
+template <class Saved>
+concept Latent = std::is_same_v<Saved, SavedLatent> || std::is_same_v<Saved, SavedMapGplvm>;
+
+std::string suffix_of(const Latent auto& m, Index k) {
   return "_" + m.fit.output_names[static_cast<std::size_t>(k)];
 }
 std::string suffix_of(const SavedModel& m, Index k) { return output_suffix(m, k); }
@@ -30,9 +45,9 @@ double bytes_of(const SavedGeneralised& m, double n) {
   return 24.0 * n * n + 8.0 * L * n * (n + static_cast<double>(p.joint().X.rows()));
 }
 
-double bytes_of(const SavedLatent&, double n) { return 16.0 * n * n; }
+double bytes_of(const Latent auto&, double n) { return 16.0 * n * n; }
 
-RowMatrix inputs_of(const SavedLatent& m, const DataArguments& a) {
+RowMatrix inputs_of(const Latent auto& m, const DataArguments& a) {
   const Table table = read_table(a.data, {parse_header(a.header)});
   if (auto points = latent_points(table, m.fit.latent())) return *points;
   throw InputError(fmt::format(
@@ -79,29 +94,72 @@ Outcome draw(const SavedClassDensity&, const DataArguments& a, Index, std::uint6
       fmt::format("{} holds densities of classes, which have no function to draw", a.model));
 }
 
-Outcome run_sample(const DataArguments& a, Index draws, std::uint64_t seed, const Common& common) {
-  if (draws < 1) throw InputError(fmt::format("-n must be at least 1, got {}", draws));
+// Of the latent inputs of the training rows, whose outputs the table has.
+Outcome draw_inputs(const AnyModel& model, const SampleArguments& s, const Common& common) {
+  const DataArguments& a = s.data;
+  const auto* m = std::get_if<SavedLatent>(&model);
+  if (!m)
+    throw Unsupported(fmt::format(
+        "--posterior draws the latent inputs of --model gplvm and mrd, and {} holds none",
+        a.model));
+  const Table table = read_table(a.data, {parse_header(a.header)});
+  const RowMatrix Y = numeric_columns(table, select_columns(table, m->fit.output_names));
+  InputSamplingOptions options;
+  options.method = s.posterior;
+  options.samples = s.draws;
+  options.burn_in = s.burn_in;
+  options.thin = s.thin;
+  options.seed = s.seed;
+  const InputSamples samples = sample_latent(m->fit, Y, options);
+  const Index Q = m->fit.latent();
+  RowMatrix values(Y.rows(), s.draws * Q);
+  std::vector<std::string> names;
+  for (Index d = 0; d < s.draws; ++d) {
+    values.middleCols(d * Q, Q) = samples.X[static_cast<std::size_t>(d)];
+    for (Index q = 0; q < Q; ++q) names.push_back(fmt::format("draw_{}_x{}", d, q));
+  }
+  Outcome out = give_table(a, names, values, "rows of draws", common);
+  out.object.update({{"draws", s.draws},
+                     {"seed", s.seed},
+                     {"posterior", s.posterior},
+                     {"acceptance", finite(samples.acceptance)}});
+  return out;
+}
+
+Outcome run_sample(const SampleArguments& s, const Common& common) {
+  const DataArguments& a = s.data;
+  if (s.draws < 1) throw InputError(fmt::format("-n must be at least 1, got {}", s.draws));
   check_folder(a.out);
-  return std::visit([&](const auto& m) { return draw(m, a, draws, seed, common); },
-                    load_any_model(a.model));
+  const AnyModel model = load_any_model(a.model);
+  if (!s.posterior.empty()) return draw_inputs(model, s, common);
+  return std::visit([&](const auto& m) { return draw(m, a, s.draws, s.seed, common); }, model);
 }
 
 }  // namespace
 
 void add_sample(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
   auto* sub = app.add_subcommand("sample", "Joint draws of the function at the rows of a table");
-  auto a = std::make_shared<DataArguments>();
-  auto draws = std::make_shared<Index>(100);
-  auto seed = std::make_shared<std::uint64_t>(0);
+  auto a = std::make_shared<SampleArguments>();
   auto verb = std::make_unique<Verb>();
-  add_data_options(*sub, *a, "Table with the model's input columns");
-  sub->add_option("-n,--draws", *draws, "Number of draws")->capture_default_str();
-  sub->add_option("--seed", *seed, "Seed of the draws")->capture_default_str();
-  sub->add_option("--out", a->out, "CSV to write (default: standard output)");
+  add_data_options(*sub, a->data, "Table with the model's input columns");
+  sub->add_option("-n,--draws", a->draws, "Number of draws")->capture_default_str();
+  sub->add_option("--seed", a->seed, "Seed of the draws")->capture_default_str();
+  sub->add_option(
+         "--posterior", a->posterior,
+         "Of --model gplvm and mrd: draws of the latent inputs of the training rows, whose "
+         "outputs the table has, by MCMC: slice or retrospective")
+      ->check(CLI::IsMember({"slice", "retrospective"}));
+  sub->add_option("--burn-in", a->burn_in, "Of --posterior: sweeps before the first draw")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  sub->add_option("--thin", a->thin, "Of --posterior: sweeps from a draw to the next")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  sub->add_option("--out", a->data.out, "CSV to write (default: standard output)");
   sub->footer("Example:\n  covary sample model.cov new.csv -n 10 --out draws.csv");
   add_common(*sub, verb->common);
   verb->app = sub;
-  verb->run = [=](const Common& common) { return run_sample(*a, *draws, *seed, common); };
+  verb->run = [=](const Common& common) { return run_sample(*a, common); };
   verbs.push_back(std::move(verb));
 }
 

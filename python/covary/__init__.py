@@ -34,6 +34,8 @@ from ._core import (
     InputError,
     Interrupted,
     Kernel,
+    MapGplvm,
+    MapGplvmFit,
     Mean,
     MissingInputsRegression,
     NumericalError,
@@ -63,6 +65,7 @@ if TYPE_CHECKING:
     from .classifiers import SparseGPClassifier as SparseGPClassifier
     from .estimators import GPRegressor as GPRegressor
     from .estimators import SparseGPRegressor as SparseGPRegressor
+    from .latent import MAPGPLVM as MAPGPLVM
     from .latent import MRD as MRD
     from .latent import PPCA as PPCA
     from .latent import BayesianGPLVM as BayesianGPLVM
@@ -72,7 +75,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AutoregressiveGP", "BayesianGPLVM", "ClassDensityFit", "CovaryError", "DynamicalGPLVM", "ExpressionError",
     "FileError", "Fit", "GPClassifier", "GPLVMClassifier", "GPRegressor", "Generalised", "GeneralisedFit", "Gplvm",
-    "GplvmFit", "InputError", "Interrupted", "Kernel", "MRD", "Mean", "MissingInputsRegression", "NumericalError", "PPCA",
+    "GplvmFit", "InputError", "Interrupted", "Kernel", "MAPGPLVM", "MRD", "MapGplvm", "MapGplvmFit", "Mean", "MissingInputsRegression", "NumericalError", "PPCA",
     "Parameters", "PpcaFit", "Regression", "SparseGPClassifier", "SparseGPRegressor", "SparseRegression", "Summary", "Svgp", "Unsupported",
     "__version__", "fit_class_density", "fit_dual_ppca", "fit_file", "fit_ppca", "lag_names", "lag_windows", "load",
     "plot", "set_threads", "threads",
@@ -85,7 +88,7 @@ def __getattr__(name):
         return getattr(importlib.import_module(".estimators", __name__), name)
     if name in ("GPClassifier", "GPLVMClassifier", "SparseGPClassifier"):
         return getattr(importlib.import_module(".classifiers", __name__), name)
-    if name in ("BayesianGPLVM", "DynamicalGPLVM", "MRD", "PPCA"):
+    if name in ("BayesianGPLVM", "DynamicalGPLVM", "MAPGPLVM", "MRD", "PPCA"):
         return getattr(importlib.import_module(".latent", __name__), name)
     if name == "AutoregressiveGP":
         return importlib.import_module(".series", __name__).AutoregressiveGP

@@ -4,10 +4,10 @@ from typing import Any, Dict, List, Optional, Union
 
 import numpy as np
 
-from ._core import Gplvm, GplvmFit, Kernel, fit_ppca
+from ._core import Gplvm, GplvmFit, Kernel, MapGplvm, MapGplvmFit, fit_ppca
 from ._scikit_learn import BaseEstimator, TransformerMixin, check_is_fitted, seed_of, validate_data
 
-__all__ = ["BayesianGPLVM", "DynamicalGPLVM", "MRD", "PPCA"]
+__all__ = ["BayesianGPLVM", "DynamicalGPLVM", "MAPGPLVM", "MRD", "PPCA"]
 
 
 class _Latent(TransformerMixin, BaseEstimator):
@@ -180,6 +180,112 @@ class MRD(_Latent):
 
     def _more(self, X):
         return {} if self.views is None else {"views": {name: list(columns) for name, columns in self.views.items()}}
+
+
+class MAPGPLVM(TransformerMixin, BaseEstimator):
+    """A Gaussian-process latent-variable model whose latent inputs are points (Lawrence 2005).
+
+    Quicker to settle than BayesianGPLVM, but all dimensions are used and overfit if there are many.
+
+    Parameters
+    ----------
+    latent : int, default 2
+    kernel : str or Kernel, default "se"
+    back_constraint : {None, "kernel", "network"}, default None
+        The inputs as a function of the rows, which are then placed at once; or any points.
+    discriminative : float, default 0
+        How strongly the prior keeps the classes y of the rows apart.
+    views : dict of str and list of int, or None
+        Columns with mappings of their own from the one latent space; None is one of all columns.
+    times : array of shape (n_samples,) or (n_samples, d), or None
+        What the inputs follow by Gaussian processes with the kernel ``dynamics``.
+    dynamics : str or Kernel, default "se + white"
+    sequences : list of int, default ()
+        First rows of independent sequences; none is one.
+    scale : {"global", "columns", "none"}, default "global"
+    restarts : int, default 1
+    max_iter : int, default 1000
+    random_state : int, RandomState instance or None, default None
+    verbose : bool, default False
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n_samples, latent)
+    fit_ : covary.MapGplvmFit
+    n_iter_ : int
+
+    Examples
+    --------
+    >>> import numpy as np, covary as cv
+    >>> t = np.linspace(-1.5, 1.5, 40)
+    >>> Y = np.column_stack([t, np.sin(2 * t), t**2]) + 0.02 * np.random.default_rng(0).standard_normal((40, 3))
+    >>> model = cv.MAPGPLVM(latent=1, back_constraint="kernel", max_iter=100, random_state=0)
+    >>> X = model.fit_transform(Y)
+    >>> X.shape, model.inverse_transform(X).shape
+    ((40, 1), (40, 3))
+    """
+
+    def __init__(self, latent: int = 2, kernel: Union[str, Kernel] = "se", back_constraint: Optional[str] = None,
+                 discriminative: float = 0.0, views: Optional[Dict[str, List[int]]] = None, times: Any = None,
+                 dynamics: Union[str, Kernel] = "se + white", sequences: Any = (), scale: str = "global",
+                 restarts: int = 1, max_iter: int = 1000, random_state: Any = None, verbose: bool = False):
+        self.latent = latent
+        self.kernel = kernel
+        self.back_constraint = back_constraint
+        self.discriminative = discriminative
+        self.views = views
+        self.times = times
+        self.dynamics = dynamics
+        self.sequences = sequences
+        self.scale = scale
+        self.restarts = restarts
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.verbose = verbose
+
+    fit_: MapGplvmFit
+
+    def fit(self, X: Any, y: Any = None) -> "MAPGPLVM":
+        """Finds the latent inputs and the mapping. y are classes, used if ``discriminative`` is positive."""
+        X = validate_data(self, X, dtype=np.float64, order="C", ensure_all_finite="allow-nan", ensure_min_samples=2)
+        labels: List[int] = []
+        if self.discriminative > 0:
+            if y is None:
+                raise ValueError("a discriminative prior needs the classes y of the rows")
+            labels = np.unique(np.asarray(y), return_inverse=True)[1].tolist()
+        model = MapGplvm(X, latent=self.latent, kernel=self.kernel, views=self.views, times=self.times,
+                         dynamics=self.dynamics, sequences=[int(s) for s in self.sequences],
+                         back_constraint=self.back_constraint, labels=labels, discriminative=self.discriminative,
+                         scale=self.scale, restarts=self.restarts, seed=seed_of(self.random_state))
+        self.fit_ = model.fit(max_iter=self.max_iter, progress=bool(self.verbose))
+        self.embedding_ = self.fit_.X
+        self.n_iter_ = self.fit_.summary.iterations
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+        """``fit(X, y).transform(X)``: each row placed by itself. ``embedding_`` has the inputs found in training."""
+        return self.fit(X, y).transform(X)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """The latent inputs of rows, whose cells may be missing (NaN)."""
+        check_is_fitted(self, "fit_")
+        X = validate_data(self, X, reset=False, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
+        return self.fit_.place(X)
+
+    def inverse_transform(self, X: Any, return_std: bool = False) -> Any:
+        """The outputs at points of the latent space, with their standard deviations on demand."""
+        check_is_fitted(self, "fit_")
+        mean, variance = self.fit_.decode(np.asarray(X, dtype=np.float64))
+        return (mean, np.sqrt(variance)) if return_std else mean
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.latent
 
 
 class PPCA(TransformerMixin, BaseEstimator):

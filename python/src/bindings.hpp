@@ -12,6 +12,7 @@ void bind_summary(nanobind::module_& m);
 void bind_fit(nanobind::module_& m);
 void bind_latent_fit(nanobind::module_& m);  // and the model
 void bind_ppca(nanobind::module_& m);
+void bind_map_gplvm(nanobind::module_& m);
 void bind_class_density(nanobind::module_& m);
 void bind_generalised_fit(nanobind::module_& m);  // and load()
 void bind_regression(nanobind::module_& m);

@@ -1,6 +1,5 @@
 // Latent-variable models, and what training makes of them.
 #include <fmt/format.h>
-#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -9,11 +8,12 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "covary/data/file.hpp"
-#include "covary/error.hpp"
 #include "covary/models/gplvm.hpp"
+#include "covary/models/gplvm_sampling.hpp"
 #include "covary/report/latent_explorer.hpp"
-#include "covary/storage/model_file.hpp"
 #include "expressions.hpp"
+#include "latent_tables.hpp"
+#include "model_bytes.hpp"
 #include "parameters.hpp"
 #include "tables.hpp"
 #include "watch.hpp"
@@ -35,18 +35,6 @@ struct GplvmModel {
   Gplvm gplvm;
 };
 
-RowMatrix table_or_nothing(const ArrayLike& object, const char* name) {
-  return object.is_none() ? RowMatrix() : RowMatrix(to_outputs(object, name).get());
-}
-
-std::vector<LatentView> to_views(const nb::object& views) {
-  std::vector<LatentView> out;
-  if (views.is_none()) return out;
-  for (const auto& [name, columns] : nb::cast<nb::dict>(views))
-    out.push_back({nb::cast<std::string>(name), nb::cast<std::vector<Index>>(columns)});
-  return out;
-}
-
 SavedLatent run_fit(GplvmModel& m, Index max_iter, std::optional<double> max_seconds,
                     const nb::object& callback, const nb::object& progress) {
   GplvmOptions options = m.options;
@@ -67,11 +55,6 @@ SavedLatent run_fit(GplvmModel& m, Index max_iter, std::optional<double> max_sec
       out.fit.time_names.push_back(fmt::format("t{}", d));
   m.gplvm.parameters() = training.parameters();
   return out;
-}
-
-SavedLatent latent_in(AnyModel model, const std::string& source) {
-  if (auto* m = std::get_if<SavedLatent>(&model)) return std::move(*m);
-  throw Unsupported(fmt::format("{} holds no latent-variable model: covary.load reads it", source));
 }
 
 std::string describe(const SavedLatent& m) {
@@ -180,35 +163,12 @@ void bind_model(nb::module_& m) {
       });
 }
 
-void bind_storage(nb::class_<SavedLatent>& fit) {
-  fit.def(
-         "save",
-         [](const SavedLatent& m, const std::filesystem::path& path) {
-           unlocked([&] { save_model(path.string(), m); });
-         },
-         "path"_a, "Writes the model file, which the command line reads too.")
-      .def("__getstate__",
-           [](const SavedLatent& m) {
-             const auto bytes = unlocked([&] { return save_model_bytes(m); });
-             return nb::bytes(bytes.data(), bytes.size());
-           })
-      .def("__setstate__",
-           [](SavedLatent& m, const nb::bytes& state) {
-             const std::span bytes(static_cast<const std::byte*>(state.data()), state.size());
-             new (&m) SavedLatent(
-                 unlocked([&] { return latent_in(load_any_model_bytes(bytes), "the pickle"); }));
-           })
-      .def("__copy__", [](nb::handle self) { return nb::borrow(self); })
-      .def(
-          "__deepcopy__", [](nb::handle self, nb::handle) { return nb::borrow(self); }, "memo"_a);
-}
-
 }  // namespace
 
 void bind_latent_fit(nb::module_& m) {
   nb::class_<SavedLatent> fit(m, "GplvmFit",
                               "A trained latent-variable model: immutable, saveable.");
-  bind_storage(fit);
+  bind_storage(fit, "latent-variable model");
   fit.def("infer", infer, "Y"_a, "iterations"_a = 200, "starts"_a = 2,
           "Means and variances of q(x) for rows of outputs, NaN where they are not observed.",
           nb::sig("def infer(self, Y: numpy.typing.ArrayLike, iterations: int = 200, starts: int = "
@@ -234,6 +194,48 @@ void bind_latent_fit(nb::module_& m) {
           "Joint draws of the outputs, without noise, at points of the latent space: draws×n×P.",
           nb::sig("def sample(self, X: numpy.typing.ArrayLike, draws: int = 1, seed: int = 0) "
                   "-> " COVARY_ARRAY))
+      .def(
+          "sample_latent",
+          [](const SavedLatent& self, const ArrayLike& Y, Index draws, const std::string& method,
+             Index burn_in, Index thin, std::uint64_t seed) {
+            const Rows rows = to_outputs(Y);
+            InputSamplingOptions o;
+            o.method = method;
+            o.samples = draws;
+            o.burn_in = burn_in;
+            o.thin = thin;
+            o.seed = seed;
+            const InputSamples found =
+                unlocked([&] { return sample_latent(self.fit, rows.get(), o); });
+            // A table a draw, also where the latent space has one dimension.
+            return nb::object(nb::cast(draws_to_numpy(found.X))
+                                  .attr("reshape")(draws, rows.get().rows(), self.fit.latent()));
+          },
+          "Y"_a, "draws"_a = 1000, "method"_a = "slice", "burn_in"_a = 200, "thin"_a = 1,
+          "seed"_a = 0,
+          "Draws from p(X | Y) of the training rows by MCMC, draws×N×latent, with the parameters "
+          "as "
+          "they are and no inducing inputs: what q(X) approximates. ``method`` is 'slice' or "
+          "'retrospective'.",
+          nb::sig("def sample_latent(self, Y: numpy.typing.ArrayLike, draws: int = 1000, method: "
+                  "str = \"slice\", burn_in: int = 200, thin: int = 1, seed: int = 0) "
+                  "-> " COVARY_ARRAY))
+      .def(
+          "estimate_log_evidence",
+          [](const SavedLatent& self, const ArrayLike& Y, Index samples, double broaden,
+             std::uint64_t seed) {
+            const Rows rows = to_outputs(Y);
+            const EvidenceEstimate found = unlocked([&] {
+              return estimate_log_evidence(self.fit, rows.get(), samples, broaden, seed);
+            });
+            return std::pair(found.value, found.standard_error);
+          },
+          "Y"_a, "samples"_a = 10000, "broaden"_a = 1.5, "seed"_a = 0,
+          "log p(Y) of the training rows and its standard error, by importance sampling from q(X) "
+          "with its variances times ``broaden``: what the bound is below.",
+          nb::sig(
+              "def estimate_log_evidence(self, Y: numpy.typing.ArrayLike, samples: int = 10000, "
+              "broaden: float = 1.5, seed: int = 0) -> tuple[float, float]"))
       .def(
           "explore",
           [](const SavedLatent& self, const std::filesystem::path& path, const std::string& draw,

@@ -14,6 +14,7 @@ NB_MODULE(_core, m) {
   covary::python::bind_fit(m);
   covary::python::bind_latent_fit(m);
   covary::python::bind_ppca(m);
+  covary::python::bind_map_gplvm(m);
   covary::python::bind_class_density(m);
   covary::python::bind_generalised_fit(m);
   covary::python::bind_regression(m);

@@ -2,16 +2,13 @@
 #include "covary/models/ppca.hpp"
 
 #include <fmt/format.h>
-#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
 #include "arrays.hpp"
 #include "bindings.hpp"
-#include "covary/error.hpp"
-#include "covary/storage/model_file.hpp"
-#include "unlocked.hpp"
+#include "model_bytes.hpp"
 
 namespace covary::python {
 namespace {
@@ -22,11 +19,6 @@ using namespace nb::literals;
 #define COVARY_MOMENTS "tuple[" COVARY_ARRAY ", " COVARY_ARRAY "]"
 
 using Moments = std::pair<NumpyArray, NumpyArray>;
-
-SavedPpca ppca_in(AnyModel model) {
-  if (auto* m = std::get_if<SavedPpca>(&model)) return std::move(*m);
-  throw Unsupported("the pickle holds no probabilistic principal components");
-}
 
 PpcaFit::Inferred inferred(const SavedPpca& m, const ArrayLike& Y) {
   const Rows rows = to_outputs(Y);
@@ -79,33 +71,11 @@ y = W·x + mean + noise with x standard normal. It is what ``fit_ppca`` returns.
 True
 )doc";
 
-void bind_storage(nb::class_<SavedPpca>& fit) {
-  fit.def(
-         "save",
-         [](const SavedPpca& m, const std::filesystem::path& path) {
-           unlocked([&] { save_model(path.string(), m); });
-         },
-         "path"_a, "Writes the model file, which the command line reads too.")
-      .def("__getstate__",
-           [](const SavedPpca& m) {
-             const auto bytes = unlocked([&] { return save_model_bytes(m); });
-             return nb::bytes(bytes.data(), bytes.size());
-           })
-      .def("__setstate__",
-           [](SavedPpca& m, const nb::bytes& state) {
-             const std::span bytes(static_cast<const std::byte*>(state.data()), state.size());
-             new (&m) SavedPpca(unlocked([&] { return ppca_in(load_any_model_bytes(bytes)); }));
-           })
-      .def("__copy__", [](nb::handle self) { return nb::borrow(self); })
-      .def(
-          "__deepcopy__", [](nb::handle self, nb::handle) { return nb::borrow(self); }, "memo"_a);
-}
-
 }  // namespace
 
 void bind_ppca(nb::module_& m) {
   nb::class_<SavedPpca> fit(m, "PpcaFit", fit_doc);
-  bind_storage(fit);
+  bind_storage(fit, "probabilistic principal components");
   fit.def("infer", infer, "Y"_a,
           "Means and variances of x given rows of outputs, NaN where they are not observed.",
           nb::sig("def infer(self, Y: numpy.typing.ArrayLike) -> " COVARY_MOMENTS))

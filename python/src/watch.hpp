@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 
 #include "covary/models/generalised.hpp"
+#include "covary/models/map_gplvm.hpp"
 #include "covary/models/missing_inputs.hpp"
 #include "covary/models/sparse_regression.hpp"
 #include "covary/models/svgp.hpp"
@@ -23,6 +24,7 @@ class Watch {
   void attach(GeneralisedOptions& options);
   void attach(SvgpOptions& options);
   void attach(GplvmOptions& options) { attach(options.training, options.after_iteration); }
+  void attach(MapGplvmOptions& options) { attach(options.training, options.after_iteration); }
   void attach(MissingInputsOptions& options) { attach(options.training, options.after_iteration); }
 
   // For a model that knows its units only when it is made.

@@ -80,7 +80,7 @@ def test_stubs_are_there_and_hold(tmp_path):
         "name: str = sparse.model\n"
         "bound: float | None = sparse.upper_bound\n"
         "few: cv.SparseGPRegressor = cv.SparseGPRegressor(inducing=5).fit(np.zeros((3, 1)), [1, 2, 3])\n"
-        "loaded: cv.Fit | cv.GeneralisedFit | cv.GplvmFit | cv.PpcaFit | cv.ClassDensityFit = cv.load('m.cov')\n"
+        "loaded: cv.Fit | cv.GeneralisedFit | cv.GplvmFit | cv.PpcaFit | cv.MapGplvmFit | cv.ClassDensityFit = cv.load('m.cov')\n"
         "classes: cv.GeneralisedFit = cv.Generalised(np.zeros((3, 1)), ['a', 'b', 'a'], method='ep').fit(seed=1)\n"
         "p: int = classes.predict_proba([[0.0]]).size + len(classes.classes)\n"
         "elbo: float = cv.Svgp(np.zeros((3, 1)), [0, 1, 0], inducing=2, weights=[1, 2, 3]).elbo()\n"

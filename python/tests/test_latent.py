@@ -14,7 +14,7 @@ import covary as cv
 
 @parametrize_with_checks([cv.BayesianGPLVM(inducing=8, max_iter=5, restarts=1),
                           cv.DynamicalGPLVM(inducing=8, max_iter=3, restarts=1), cv.MRD(inducing=8, max_iter=3, restarts=1),
-                          cv.PPCA(latent=1)])
+                          cv.PPCA(latent=1), cv.MAPGPLVM(max_iter=5)])
 def test_scikit_learn_says_yes(estimator, check):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -70,6 +70,22 @@ def test_a_walk_through_the_latent_space(tmp_path):
         fit.explore(tmp_path / "no.html", draw="image(9x9)")
 
 
+def test_the_bound_has_referees():
+    _, Y = curve(8)
+    Y = Y + 0.2 * np.random.default_rng(1).standard_normal(Y.shape)
+    fit = cv.Gplvm(Y, latent=1, inducing=8, restarts=1).fit(max_iter=100)
+    value, error = fit.estimate_log_evidence(Y, samples=3000)
+    assert fit.value <= value + 3 * error
+    for method in ("slice", "retrospective"):
+        draws = fit.sample_latent(Y, draws=20, method=method, burn_in=5, seed=1)
+        assert draws.shape == (20, 8, 1) and np.all(np.isfinite(draws))
+        np.testing.assert_array_equal(draws, fit.sample_latent(Y, draws=20, method=method, burn_in=5, seed=1))
+    with pytest.raises(cv.InputError, match="slice or retrospective"):
+        fit.sample_latent(Y, method="gibbs")
+    with pytest.raises(cv.InputError, match="trained on 8 rows"):
+        fit.sample_latent(Y[:4])
+
+
 def test_files_and_pickles_keep_the_bits(tmp_path):
     _, Y = curve(30)
     fit = cv.Gplvm(Y, latent=2, inducing=8).fit(max_iter=10)
@@ -120,3 +136,37 @@ def test_ppca_is_that_of_scikit_learn(tmp_path):
     assert value == pytest.approx(multivariate_normal(np.zeros(60), K).logpdf((Y - Y.mean(0)).T).sum(), rel=1e-9)
     with pytest.raises(ValueError, match="no direction for the noise"):
         cv.PPCA(latent=5).fit(Y)
+
+
+def test_points_in_place_of_distributions(tmp_path):
+    t, Y = curve(40)
+    model = cv.MAPGPLVM(latent=1, back_constraint="kernel", max_iter=150, random_state=0)
+    X = model.fit_transform(Y)
+    np.testing.assert_allclose(X, model.embedding_, atol=1e-8)
+    assert abs(np.corrcoef(X[:, 0], t)[0, 1]) > 0.9
+    mean, sd = model.inverse_transform(X, return_std=True)
+    assert np.abs(mean - Y).mean() < 0.1 and np.all(sd > 0)
+    some = Y[[20]].copy()
+    some[0, 2] = np.nan
+    assert np.abs(model.inverse_transform(model.transform(some))[0] - Y[20]).max() < 0.3
+    model.fit_.save(tmp_path / "m.cov")
+    for other in (cv.load(tmp_path / "m.cov"), pickle.loads(pickle.dumps(model.fit_))):
+        assert isinstance(other, cv.MapGplvmFit)
+        assert np.array_equal(other.X, model.fit_.X) and other.value == model.fit_.value
+        assert np.array_equal(other.place(Y[:3]), model.fit_.place(Y[:3]))
+    assert model.fit_.sample(X[:2], draws=5).shape == (5, 2, 4)
+    # Classes, views and times.
+    apart = cv.MAPGPLVM(discriminative=100.0, views={"a": [0, 1], "b": [2, 3]}, max_iter=60, random_state=0)
+    assert apart.fit(Y, t > 0).fit_.views == {"a": [0, 1], "b": [2, 3]}
+    assert np.isfinite(apart.fit_.log_prior) and apart.fit_.spread.shape == (2,)
+    with pytest.raises(ValueError, match="classes y"):
+        apart.fit(Y)
+    smooth = cv.MapGplvm(Y, latent=1, times=t, back_constraint="network", hidden=5)
+    before = smooth.log_likelihood()
+    fit = smooth.fit(max_iter=60)
+    assert fit.value > before and smooth.log_likelihood() == pytest.approx(fit.value)
+    assert fit.decode(*fit.forecast([1.52]))[0].shape == (1, 4)
+    with pytest.raises(cv.InputError, match="whole rows"):
+        cv.MapGplvm(np.vstack([Y, some]), back_constraint="kernel")
+    with pytest.raises(cv.InputError, match="kernel or network"):
+        cv.MapGplvm(Y, back_constraint="forest")

@@ -10,33 +10,21 @@
 #include "covary/error.hpp"
 #include "covary/linalg/blas.hpp"
 #include "covary/linalg/cholesky.hpp"
-#include "covary/random/random.hpp"
+#include "inference/elliptical_slice.hpp"
 #include "inference/latent_problem.hpp"
 #include "inference/multi_latent_problem.hpp"
 
 namespace covary {
-namespace {
 
-// f = m + h with h_l ~ N(0, L_l·L_lᵀ), seen through a likelihood.
-struct Target {
-  std::vector<const Matrix*> factors;
-  std::function<double(const Matrix& h)> log_density;  // of an N×L block
-};
-
-// One step: a point of the ellipse through h and a prior draw, above a random height. The bracket
-// shrinks towards h itself, so it ends.
-void step(const Target& target, Random& random, Matrix& h, double& log_p) {
-  Matrix other(h.rows(), h.cols());
-  for (Index l = 0; l < h.cols(); ++l) {
-    other.col(l) = random.normal_vector(h.rows());
-    multiply_lower(*target.factors[static_cast<std::size_t>(l)], other.col(l));
-  }
+void elliptical_slice_step(const Matrix& other,
+                           const std::function<double(const Matrix&)>& log_density, Random& random,
+                           Matrix& h, double& log_p) {
   const double height = log_p + std::log(random.uniform());
   double angle = 2.0 * std::numbers::pi * random.uniform();
   double low = angle - 2.0 * std::numbers::pi, high = angle;
   for (;;) {
     const Matrix trial = std::cos(angle) * h + std::sin(angle) * other;
-    const double value = target.log_density(trial);
+    const double value = log_density(trial);
     if (value > height) {
       h = trial;
       log_p = value;
@@ -46,6 +34,23 @@ void step(const Target& target, Random& random, Matrix& h, double& log_p) {
     if (high - low < 1e-14) return;  // nothing but h itself is left
     angle = low + (high - low) * random.uniform();
   }
+}
+
+namespace {
+
+// f = m + h with h_l ~ N(0, L_l·L_lᵀ), seen through a likelihood.
+struct Target {
+  std::vector<const Matrix*> factors;
+  std::function<double(const Matrix& h)> log_density;  // of an N×L block
+};
+
+void step(const Target& target, Random& random, Matrix& h, double& log_p) {
+  Matrix other(h.rows(), h.cols());
+  for (Index l = 0; l < h.cols(); ++l) {
+    other.col(l) = random.normal_vector(h.rows());
+    multiply_lower(*target.factors[static_cast<std::size_t>(l)], other.col(l));
+  }
+  elliptical_slice_step(other, target.log_density, random, h, log_p);
 }
 
 // Gives each sample of h to `keep`.

@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "covary/error.hpp"
 #include "covary/inference/gaussian_rows.hpp"
+#include "models/latent_views.hpp"
 #include "models/wide_outputs.hpp"
 
 namespace covary {
@@ -61,38 +60,8 @@ Gplvm::Gplvm(ConstRows Y, GplvmOptions options) : options_(std::move(options)) {
 }
 
 void Gplvm::take(ConstRows Y) {
-  const Index N = Y.rows(), P = Y.cols();
-  if (N < 2 || P < 1)
-    throw InputError(
-        fmt::format("a latent-variable model needs at least 2 rows and 1 column, got "
-                    "{}×{}",
-                    N, P));
-  for (Index i = 0; i < N; ++i) {
-    bool any = false;
-    for (Index p = 0; p < P; ++p) {
-      if (std::isinf(Y(i, p)))
-        throw InputError(fmt::format("the output of row {}, column {} is infinite", i, p));
-      any = any || !std::isnan(Y(i, p));
-    }
-    if (!any)
-      throw InputError(fmt::format(
-          "row {} has no observed output: it says nothing about its input; drop it", i));
-  }
-  auto views = options_.views;
-  if (views.empty()) {
-    views.push_back({"", {}});
-    for (Index p = 0; p < P; ++p) views.front().columns.push_back(p);
-  }
-  std::vector<char> used(static_cast<std::size_t>(P), 0);
-  for (auto& view : views) {
-    if (view.columns.empty())
-      throw InputError(fmt::format("the view '{}' has no columns", view.name));
-    for (const Index p : view.columns) {
-      if (p < 0 || p >= P)
-        throw InputError(fmt::format("the view '{}' names column {}, of {}", view.name, p, P));
-      if (used[static_cast<std::size_t>(p)]++)
-        throw InputError(fmt::format("column {} is in two views", p));
-    }
+  check_latent_outputs(Y);
+  for (LatentView& view : checked_views(options_.views, Y.cols())) {
     View v;
     const RowMatrix own = Y(Eigen::all, view.columns);
     ScalingFit scaling = fit_scaling(own, options_.scale_outputs);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -12,6 +11,7 @@
 #include "covary/inference/row_density.hpp"
 #include "covary/inference/uncertain_inputs.hpp"
 #include "covary/linalg/parallel.hpp"
+#include "models/by_view.hpp"
 #include "models/infer_row.hpp"
 #include "models/undo_covariance.hpp"
 
@@ -39,24 +39,9 @@ Vector weights_of(const SparsePosterior& posterior) {
   return out;
 }
 
-// Rows of outputs split into the views and scaled.
-std::vector<RowMatrix> by_view(const GplvmFit& fit, ConstRows Y) {
-  if (Y.cols() != fit.outputs())
-    throw InputError(
-        fmt::format("the rows have {} outputs, the model {}", Y.cols(), fit.outputs()));
-  std::vector<RowMatrix> out;
-  for (const auto& m : fit.mappings)
-    out.push_back(m.scaling.apply(RowMatrix(Y(Eigen::all, m.view.columns))));
-  return out;
-}
-
 }  // namespace
 
-Index GplvmFit::outputs() const {
-  Index n = 0;
-  for (const auto& m : mappings) n += static_cast<Index>(m.view.columns.size());
-  return n;
-}
+Index GplvmFit::outputs() const { return outputs_of_views(*this); }
 
 Matrix GplvmFit::relevance() const {
   Matrix out(static_cast<Index>(mappings.size()), latent());
@@ -90,39 +75,16 @@ RowMatrix GplvmFit::scaled_mean() const {
   return out;
 }
 
-namespace {
-
-Prediction decode_views(const GplvmFit& fit, Index n,
-                        const std::function<Prediction(const SparsePosterior&)>& predict) {
-  Prediction out{RowMatrix(n, fit.outputs()), RowMatrix(n, fit.outputs()),
-                 RowMatrix(n, fit.outputs())};
-  for (const auto& m : fit.mappings) {
-    const Prediction p = predict(m.posterior);
-    out.mean(Eigen::all, m.view.columns) = m.scaling.undo(p.mean);
-    out.variance_f(Eigen::all, m.view.columns) = m.scaling.undo_variance(p.variance_f);
-    out.variance_y(Eigen::all, m.view.columns) = m.scaling.undo_variance(p.variance_y);
-  }
-  return out;
-}
-
-}  // namespace
-
 std::vector<RowMatrix> GplvmFit::sample(ConstRows X, Index draws, std::uint64_t seed) const {
-  std::vector<RowMatrix> out(static_cast<std::size_t>(draws), RowMatrix(X.rows(), outputs()));
-  for (const auto& m : mappings) {
-    const auto f = m.posterior.sample(X, draws, seed++);
-    for (std::size_t s = 0; s < out.size(); ++s)
-      out[s](Eigen::all, m.view.columns) = m.scaling.undo(f[s]);
-  }
-  return out;
+  return sample_by_view(*this, X, draws, seed);
 }
 
 Prediction GplvmFit::decode(ConstRows X) const {
-  return decode_views(*this, X.rows(), [&](const SparsePosterior& p) { return p.predict(X); });
+  return decode_by_view(*this, X.rows(), [&](const SparsePosterior& p) { return p.predict(X); });
 }
 
 Prediction GplvmFit::decode(ConstRows at, ConstRows with) const {
-  return decode_views(*this, at.rows(), [&](const SparsePosterior& p) {
+  return decode_by_view(*this, at.rows(), [&](const SparsePosterior& p) {
     return UncertainInputs(p).predict(at, with);
   });
 }
@@ -139,7 +101,7 @@ Matrix GplvmFit::output_covariance(ConstRows at, ConstRows with) const {
 
 GplvmFit::Inferred GplvmFit::infer(ConstRows Y, Index iterations, Index starts) const {
   const Index n = Y.rows(), Q = latent(), N = mean.rows();
-  const std::vector<RowMatrix> scaled = by_view(*this, Y);
+  const std::vector<RowMatrix> scaled = rows_by_view(*this, Y);
   std::vector<UncertainInputs> maps;
   std::vector<RowMatrix> training;  // what the training rows decode to
   for (const auto& m : mappings) {
@@ -185,7 +147,7 @@ GplvmFit::Inferred GplvmFit::infer(ConstRows Y, Index iterations, Index starts) 
 
 Vector GplvmFit::log_density(ConstRows Y, Index iterations, Index starts) const {
   const Inferred q = infer(Y, iterations, starts);
-  const std::vector<RowMatrix> scaled = by_view(*this, Y);
+  const std::vector<RowMatrix> scaled = rows_by_view(*this, Y);
   std::vector<RowDensity> densities;
   densities.reserve(mappings.size());
   for (const auto& m : mappings) densities.emplace_back(m.posterior);

@@ -277,4 +277,55 @@ std::string latent_report(const PpcaFit& fit, const LatentReportOptions& options
   return page.html();
 }
 
+std::string latent_report(const MapGplvmFit& fit, const LatentReportOptions& options) {
+  const std::string kernel = fit.mappings.front().posterior.parts().kernel.print();
+  Page page(
+      options.title,
+      fmt::format(
+          "{} rows of {} outputs at points of {} latent dimensions, kernel {}{}{}{}.", fit.X.rows(),
+          fit.outputs(), fit.latent(), kernel,
+          fit.mappings.size() > 1 ? fmt::format(" for each of {} views", fit.mappings.size()) : "",
+          fit.recognition ? ", back constraint by a " + fit.recognition->options().form : "",
+          fit.dynamics ? ", over time by " + fit.dynamics->options().kernel.print() : ""));
+  page.key_numbers({{"log p(Y | X), nats", fmt::format("{:.2f}", fit.log_likelihood)},
+                    {"log prior, nats", fmt::format("{:.2f}", fit.log_prior)},
+                    {"iterations", fmt::format("{}", fit.summary.iterations)},
+                    {"seconds", fmt::format("{:.3g}", fit.summary.seconds)}});
+  page.paragraph(fit.summary.reason);
+  if (!fit.summary.warnings.empty()) page.list(fit.summary.warnings, true);
+
+  page.section("Dimensions");
+  const Vector spread = fit.spread();
+  std::vector<std::string> names;
+  std::vector<Index> order;
+  for (Index q = 0; q < fit.latent(); ++q) {
+    names.push_back(dimension(q));
+    order.push_back(q);
+  }
+  page.figures({bar_chart("Spread of the dimensions", names, spread, "standard deviation of x")});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](Index a, Index b) { return spread(a) > spread(b); });
+  if (fit.latent() > 1) {
+    page.section("The latent space");
+    page.figures({row_map(fit.X, fit.row_labels, order[0], order[1])
+                      .caption("The x of each row.")
+                      .figure()});
+  }
+  if (options.held_out) add_reconstructions(page, *options.held_out);
+  if (fit.dynamics) {
+    page.section("Over time");
+    const Vector t = fit.dynamics->options().times.col(0);
+    std::vector<Figure> courses;
+    for (Index i = 0; i < std::min(most_courses, fit.latent()); ++i) {
+      const Index q = order[static_cast<std::size_t>(i)];
+      courses.push_back(Chart(fmt::format("Dimension {} over time", q), "time", dimension(q))
+                            .line(t, fit.X.col(q), Ink::mean)
+                            .describe(fmt::format("Dimension {} over {} times.", q, t.size()))
+                            .figure());
+    }
+    page.figures(courses);
+  }
+  return page.html();
+}
+
 }  // namespace covary

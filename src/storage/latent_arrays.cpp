@@ -10,23 +10,83 @@ namespace covary {
 
 using nlohmann::json;
 
-Container latent_container(const GplvmFit& fit) {
-  Container c;
-  json views = json::array();
-  for (std::size_t v = 0; v < fit.mappings.size(); ++v) {
-    const auto& m = fit.mappings[v];
+json to_json(const std::vector<StoredView>& views, Container& c) {
+  json out = json::array();
+  for (std::size_t v = 0; v < views.size(); ++v) {
     Container own;
     json j;
-    put_posterior(m.posterior, own, j);
-    put_scaling(own, "outputs", m.scaling);
+    put_posterior(views[v].posterior, own, j);
+    put_scaling(own, "outputs", views[v].scaling);
     put_nested(c, fmt::format("view{}.", v), std::move(own));
-    views.push_back({{"name", m.view.name}, {"columns", m.view.columns}, {"posterior", j}});
+    out.push_back(
+        {{"name", views[v].view.name}, {"columns", views[v].view.columns}, {"posterior", j}});
   }
+  return out;
+}
+
+std::vector<StoredView> views_from(const Container& c, const json& views, bool exact) {
+  std::vector<StoredView> out;
+  std::size_t P = 0;
+  for (std::size_t v = 0; v < views.size(); ++v) {
+    const json& j = views[v];
+    const Container own = get_nested(c, fmt::format("view{}.", v));
+    LatentView view{j.at("name").get<std::string>(), j.at("columns").get<std::vector<Index>>()};
+    RegressionPosterior posterior = get_posterior(own, j.at("posterior"));
+    const auto columns = static_cast<Index>(view.columns.size());
+    if (posterior.is_exact() != exact || posterior.outputs() != columns)
+      throw FileError(fmt::format("{}: the mapping of view '{}' does not fit its columns", c.source,
+                                  view.name));
+    P += view.columns.size();
+    out.push_back({std::move(view), std::move(posterior), get_scaling(own, "outputs", columns)});
+  }
+  if (out.empty()) throw FileError(fmt::format("{} has no views", c.source));
+  std::vector<char> used(P, 0);
+  for (const StoredView& v : out) {
+    bool fits = v.posterior.dims() == out.front().posterior.dims();
+    for (const Index p : v.view.columns)
+      fits = fits && p >= 0 && p < static_cast<Index>(P) && !used[static_cast<std::size_t>(p)]++;
+    if (!fits) throw FileError(fmt::format("{}: its views do not fit each other", c.source));
+  }
+  return out;
+}
+
+json to_json(const DynamicalInputs& dynamics, const std::vector<std::string>& time_names,
+             Container& c) {
+  const DynamicalOptions& o = dynamics.options();
+  c.put_rows("dynamics.times", o.times);
+  return {{"kernel", o.kernel.print()}, {"sequences", o.sequences}, {"time_names", time_names}};
+}
+
+std::shared_ptr<const DynamicalInputs> dynamics_from(const Container& c, const json& j, Index rows,
+                                                     Index dims,
+                                                     std::vector<std::string>& time_names) {
+  DynamicalOptions o{Kernel(j.at("kernel").get<std::string>()), c.rows("dynamics.times", rows),
+                     j.at("sequences").get<std::vector<Index>>(), dims};
+  time_names = j.at("time_names").get<std::vector<std::string>>();
+  if (static_cast<Index>(time_names.size()) != o.times.cols())
+    throw FileError(fmt::format("{} has no usable dynamics", c.source));
+  return std::make_shared<DynamicalInputs>(std::move(o));
+}
+
+RowNames row_names_from(const Container& c, const json& j, Index P, Index N) {
+  RowNames out{j.at("output_names").get<std::vector<std::string>>(),
+               j.at("row_labels").get<std::vector<std::string>>()};
+  if (static_cast<Index>(out.outputs.size()) != P ||
+      (!out.labels.empty() && static_cast<Index>(out.labels.size()) != N))
+    throw FileError(
+        fmt::format("{}: the names of its columns or rows do not fit its arrays", c.source));
+  return out;
+}
+
+Container latent_container(const GplvmFit& fit) {
+  Container c;
+  std::vector<StoredView> views;
+  for (const auto& m : fit.mappings) views.push_back({m.view, m.posterior, m.scaling});
   c.put_rows("latent.mean", fit.mean);
   c.put_rows("latent.variance", fit.variance);
   c.put_vector("latent.kl", fit.kl_of_dims);
   json j{{"model", fit.mappings.size() == 1 ? "gplvm" : "mrd"},
-         {"views", views},
+         {"views", to_json(views, c)},
          {"elbo", number(fit.elbo)},
          {"log_prior", number(fit.log_prior)},
          {"parameters", to_json(fit.parameters, c)},
@@ -34,45 +94,18 @@ Container latent_container(const GplvmFit& fit) {
          {"output_names", fit.output_names},
          {"row_labels", fit.row_labels}};
   if (fit.dynamics) {
-    const DynamicalOptions& o = fit.dynamics->options();
-    j["dynamics"] = {
-        {"kernel", o.kernel.print()}, {"sequences", o.sequences}, {"time_names", fit.time_names}};
-    c.put_rows("dynamics.times", o.times);
+    j["dynamics"] = to_json(*fit.dynamics, fit.time_names, c);
     c.put_vector("dynamics.values", fit.dynamics_values);
   }
   c.metadata = j.dump();
   return c;
 }
 
-namespace {
-
-GplvmFit::Mapping mapping_from(const Container& c, const json& j, std::size_t v) {
-  const Container own = get_nested(c, fmt::format("view{}.", v));
-  LatentView view{j.at("name").get<std::string>(), j.at("columns").get<std::vector<Index>>()};
-  const RegressionPosterior posterior = get_posterior(own, j.at("posterior"));
-  const auto P = static_cast<Index>(view.columns.size());
-  if (posterior.is_exact() || posterior.outputs() != P)
-    throw FileError(
-        fmt::format("{}: the mapping of view '{}' does not fit its columns", c.source, view.name));
-  return {std::move(view), posterior.sparse(), get_scaling(own, "outputs", P)};
-}
-
-}  // namespace
-
 GplvmFit latent_from(const Container& c, const json& j) {
   GplvmFit fit;
-  const json& views = j.at("views");
-  for (std::size_t v = 0; v < views.size(); ++v)
-    fit.mappings.push_back(mapping_from(c, views[v], v));
-  if (fit.mappings.empty()) throw FileError(fmt::format("{} has no views", c.source));
-  const Index Q = fit.mappings.front().posterior.dims(), P = fit.outputs();
-  std::vector<char> used(static_cast<std::size_t>(P), 0);
-  for (const auto& m : fit.mappings) {
-    bool fits = m.posterior.dims() == Q;
-    for (const Index p : m.view.columns)
-      fits = fits && p >= 0 && p < P && !used[static_cast<std::size_t>(p)]++;
-    if (!fits) throw FileError(fmt::format("{}: its views do not fit each other", c.source));
-  }
+  for (StoredView& v : views_from(c, j.at("views"), false))
+    fit.mappings.push_back({std::move(v.view), v.posterior.sparse(), std::move(v.scaling)});
+  const Index Q = fit.mappings.front().posterior.dims();
   fit.mean = c.rows("latent.mean", -1, Q);
   const Index N = fit.mean.rows();
   fit.variance = c.rows("latent.variance", N, Q);
@@ -84,22 +117,14 @@ GplvmFit latent_from(const Container& c, const json& j) {
   fit.summary = summary_from(j.at("summary"));
   fit.elbo = number_or_nan(j.at("elbo"));
   fit.log_prior = number_or_nan(j.at("log_prior"));
-  fit.output_names = j.at("output_names").get<std::vector<std::string>>();
-  fit.row_labels = j.at("row_labels").get<std::vector<std::string>>();
-  if (static_cast<Index>(fit.output_names.size()) != P ||
-      (!fit.row_labels.empty() && static_cast<Index>(fit.row_labels.size()) != N))
-    throw FileError(
-        fmt::format("{}: the names of its columns or rows do not fit its arrays", c.source));
+  RowNames names = row_names_from(c, j, fit.outputs(), N);
+  fit.output_names = std::move(names.outputs);
+  fit.row_labels = std::move(names.labels);
   if (j.contains("dynamics")) {
-    const json& d = j.at("dynamics");
-    DynamicalOptions o{Kernel(d.at("kernel").get<std::string>()), c.rows("dynamics.times", N),
-                       d.at("sequences").get<std::vector<Index>>(), Q};
-    fit.time_names = d.at("time_names").get<std::vector<std::string>>();
-    fit.dynamics = std::make_shared<DynamicalInputs>(std::move(o));
+    fit.dynamics = dynamics_from(c, j.at("dynamics"), N, Q, fit.time_names);
     fit.dynamics_values = c.vector("dynamics.values", fit.dynamics->parameter_count());
     if (!fit.dynamics_values.allFinite() ||
-        !(fit.dynamics_values.segment(N * Q, N * Q).minCoeff() >= 0.0) ||
-        static_cast<Index>(fit.time_names.size()) != fit.dynamics->options().times.cols())
+        !(fit.dynamics_values.segment(N * Q, N * Q).minCoeff() >= 0.0))
       throw FileError(fmt::format("{} has no usable dynamics", c.source));
   }
   return fit;

@@ -2,14 +2,39 @@
 
 #include <nlohmann/json.hpp>
 
+#include "covary/inference/regression_posterior.hpp"
 #include "covary/models/gplvm_fit.hpp"
 #include "covary/storage/container.hpp"
 
 namespace covary {
 
-// A latent-variable model: the arrays of each view's mapping under "view<i>.", then q(X).
+// A trained latent-variable model as (JSON, named arrays).
 Container latent_container(const GplvmFit& fit);
 // FileError for anything that is none.
 GplvmFit latent_from(const Container& c, const nlohmann::json& j);
+
+// What the files of all models of outputs alone have alike.
+
+// The mapping of a view from the latent space, whichever posterior it has.
+struct StoredView {
+  LatentView view;
+  RegressionPosterior posterior;
+  Scaling scaling;
+};
+nlohmann::json to_json(const std::vector<StoredView>& views, Container& c);
+// At least one view; together they have each column once, and one latent space.
+std::vector<StoredView> views_from(const Container& c, const nlohmann::json& views, bool exact);
+
+nlohmann::json to_json(const DynamicalInputs& dynamics, const std::vector<std::string>& time_names,
+                       Container& c);
+std::shared_ptr<const DynamicalInputs> dynamics_from(const Container& c, const nlohmann::json& j,
+                                                     Index rows, Index dims,
+                                                     std::vector<std::string>& time_names);
+
+// output_names, one for each of P, and row_labels, one for each of N or none.
+struct RowNames {
+  std::vector<std::string> outputs, labels;
+};
+RowNames row_names_from(const Container& c, const nlohmann::json& j, Index P, Index N);
 
 }  // namespace covary

@@ -12,6 +12,7 @@
 #include "storage/function_arrays.hpp"
 #include "storage/input_map_arrays.hpp"
 #include "storage/latent_arrays.hpp"
+#include "storage/map_gplvm_arrays.hpp"
 #include "storage/posterior_arrays.hpp"
 #include "storage/ppca_arrays.hpp"
 
@@ -127,6 +128,7 @@ Container container_of(const SavedGeneralised& model) {
 
 Container container_of(const SavedLatent& model) { return latent_container(model.fit); }
 Container container_of(const SavedPpca& model) { return ppca_container(model.fit); }
+Container container_of(const SavedMapGplvm& model) { return map_gplvm_container(model.fit); }
 
 Container container_of(const SavedClassDensity& model) {
   Container c;
@@ -149,6 +151,7 @@ Container to_container(const AnyModel& model) {
 AnyModel from_container(const Container& c) {
   const json j = json::parse(c.metadata);
   if (j.contains("functions")) return generalised_from(c, j);
+  if (j.at("model") == "map_gplvm") return SavedMapGplvm{map_gplvm_from(c, j)};
   if (j.contains("views")) return SavedLatent{latent_from(c, j)};
   if (j.contains("class_densities")) return class_density_from(c, j);
   if (j.contains("pca")) return SavedPpca{ppca_from(c, j)};

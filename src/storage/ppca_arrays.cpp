@@ -4,6 +4,7 @@
 
 #include "covary/error.hpp"
 #include "storage/fit_json.hpp"
+#include "storage/latent_arrays.hpp"
 
 namespace covary {
 
@@ -32,14 +33,9 @@ PpcaFit ppca_from(const Container& c, const json& j) {
   fit.noise_variance = c.vector("noise_variance", 1)(0);
   fit.mean = c.rows("latent.mean", -1, fit.latent());
   fit.log_likelihood = number_or_nan(j.at("log_likelihood"));
-  fit.output_names = j.at("output_names").get<std::vector<std::string>>();
-  fit.row_labels = j.at("row_labels").get<std::vector<std::string>>();
-  const bool fits =
-      static_cast<Index>(fit.output_names.size()) == fit.outputs() &&
-      (fit.row_labels.empty() || static_cast<Index>(fit.row_labels.size()) == fit.mean.rows());
-  if (!fits)
-    throw FileError(
-        fmt::format("{}: the names of its columns or rows do not fit its arrays", c.source));
+  RowNames names = row_names_from(c, j, fit.outputs(), fit.mean.rows());
+  fit.output_names = std::move(names.outputs);
+  fit.row_labels = std::move(names.labels);
   if (!(fit.noise_variance > 0.0) || !(fit.noise_variance <= fit.pca.variances.minCoeff()) ||
       fit.mean.rows() == 0 || !fit.mean.allFinite())
     throw FileError(fmt::format("{} has no usable noise or latent means", c.source));

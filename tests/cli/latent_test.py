@@ -103,6 +103,54 @@ class Curve(CommandLine):
         self.refused("fit", self.table, "--model", "ppca", "--dynamics", "time", says=["--model gplvm and mrd"])
         self.refused("sample", self.path("p.cov"), self.table, says=["principal components"])
 
+    def test_draws_of_the_latent_inputs(self):
+        few = self.write("few.csv", self.text(self.rows[::6]))
+        self.json_of("fit", few, "--model", "gplvm", "--latent", "1", "--target", "a,b,c,d", "--max-iter", "30",
+                     "--restarts", "1", "--out", self.path("f.cov"))
+        for sampler in ("slice", "retrospective"):
+            drawn = self.json_of("sample", self.path("f.cov"), few, "--posterior", sampler, "-n", "4", "--burn-in", "3",
+                                 "--thin", "2")
+            self.assertEqual((drawn["posterior"], drawn["draws"], len(drawn["draw_3_x0"])), (sampler, 4, 9))
+            self.assertTrue(0 < drawn["acceptance"] <= 1)
+        self.refused("sample", self.path("f.cov"), self.table, "--posterior", "slice", says=["trained on 9 rows"])
+        self.refused("sample", self.path("f.cov"), few, "--posterior", "gibbs", says=["--posterior"])
+
+    def test_points_in_place_of_distributions(self):
+        def fit(*more, out):
+            return self.json_of("fit", self.table, "--model", "map_gplvm", "--latent", "2", "--target", "a,b,c,d",
+                                "--label", "half", "--max-iter", "60", "--out", self.path(out), *more)
+        plain = fit(out="p.cov")
+        self.assertEqual((plain["model"], plain["n"], plain["d"], plain["latent"]), ("map_gplvm", 50, 4, 2))
+        self.assertEqual((len(plain["spread"]), plain["back_constraint"]), (2, None))
+        self.assertLessEqual(plain["neighbour_errors"], 2)
+        self.assertEqual(plain["parameters"]["kernel.lengthscales"], [1.0, 1.0])
+        self.assertEqual(self.json_of("show", self.path("p.cov"))["value"], plain["value"])
+        self.assertIn("log p(Y | X)", covary("show", self.path("p.cov")).stdout)
+        scores = self.json_of("evaluate", self.path("p.cov"), self.table)
+        self.assertLess(scores["reconstruction_rmse"], 0.1)
+        whole = self.rows[33]
+        some = self.write("some.csv", self.text([whole[:2] + ("", whole[3], whole[4], whole[5])]))
+        row = self.json_of("predict", self.path("p.cov"), some)
+        self.assertLess(abs(row["mean_a"][0] - whole[2]), 0.3)
+        walk = self.write("walk.csv", "x0,x1\n0,0\n0.5,0\n")
+        self.assertEqual(len(self.json_of("predict", self.path("p.cov"), walk)["mean_a"]), 2)
+        self.assertEqual(covary("sample", self.path("p.cov"), walk, "-n", "3").returncode, 0)
+
+        self.assertEqual(fit("--back-constraint", "kernel", out="b.cov")["back_constraint"], "kernel")
+        self.assertEqual(fit("--discriminative", "1000", out="a.cov")["neighbour_errors"], 0)
+        over = fit("--dynamics", "time", "--view", "one=a,b", "--view", "two=c,d", out="d.cov")
+        self.assertEqual((over["dynamics"], [v["name"] for v in over["views"]]), ("se + white", ["one", "two"]))
+        times = self.write("times.csv", "time\n5.0\n5.1\n")
+        ahead = self.json_of("predict", self.path("d.cov"), times)
+        self.assertLess(ahead["variance_x0"][0], ahead["variance_x0"][1])
+        self.json_of("report", self.path("d.cov"), "--data", self.table, "--out", self.path("d.html"))
+        page = self.read("d.html")
+        for words in ("Spread of the dimensions", "over time", "Rows given back"):
+            self.assertIn(words, page)
+        self.refused("explore", self.path("p.cov"), "--out", self.path("x.html"), says=["gplvm or mrd"])
+        self.refused("fit", self.table, "--model", "map_gplvm", "--discriminative", "1", says=["--label"])
+        self.refused("fit", self.table, "--model", "gplvm", "--back-constraint", "kernel", says=["--model map_gplvm"])
+
     def test_bad_calls_say_what_to_do(self):
         for words, arguments in (("two views", ["--model", "mrd"]),
                                  ("--sequences is about --dynamics", ["--model", "gplvm", "--sequences", "half"]),

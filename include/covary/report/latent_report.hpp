@@ -4,6 +4,7 @@
 #include <string>
 
 #include "covary/models/gplvm_fit.hpp"
+#include "covary/models/map_gplvm.hpp"
 #include "covary/models/ppca.hpp"
 
 namespace covary {
@@ -24,6 +25,8 @@ struct LatentReportOptions {
 // over the two that count most with what is left unknown between them, courses over time of a
 // dynamical model, and rows of a table as the model gives them back.
 std::string latent_report(const GplvmFit& fit, const LatentReportOptions& options = {});
+// The same of a GP-LVM whose inputs are points.
+std::string latent_report(const MapGplvmFit& fit, const LatentReportOptions& options = {});
 // The same of probabilistic principal components.
 std::string latent_report(const PpcaFit& fit, const LatentReportOptions& options = {});
 

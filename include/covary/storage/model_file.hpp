@@ -10,6 +10,7 @@
 #include "covary/models/class_density.hpp"
 #include "covary/models/generalised_fit.hpp"
 #include "covary/models/gplvm_fit.hpp"
+#include "covary/models/map_gplvm.hpp"
 #include "covary/models/ppca.hpp"
 #include "covary/models/regression.hpp"
 
@@ -34,13 +35,17 @@ struct SavedLatent {
 struct SavedPpca {
   PpcaFit fit;
 };
+// A GP-LVM whose latent inputs are points.
+struct SavedMapGplvm {
+  MapGplvmFit fit;
+};
 // A classifier by the densities of its classes.
 struct SavedClassDensity {
   ClassDensityFit fit;
   InputColumns inputs;
 };
-using AnyModel =
-    std::variant<SavedModel, SavedGeneralised, SavedLatent, SavedPpca, SavedClassDensity>;
+using AnyModel = std::variant<SavedModel, SavedGeneralised, SavedLatent, SavedPpca, SavedMapGplvm,
+                              SavedClassDensity>;
 
 // The model file of docs/model-file.md. Predictions before and after are the same bits. A
 // likelihood that no expression makes is an InputError on saving.

@@ -1,0 +1,224 @@
+// GP-LVMs whose latent inputs are points, and what training makes of them.
+#include "covary/models/map_gplvm.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+
+#include "bindings.hpp"
+#include "expressions.hpp"
+#include "latent_tables.hpp"
+#include "model_bytes.hpp"
+#include "parameters.hpp"
+#include "tables.hpp"
+#include "watch.hpp"
+
+namespace covary::python {
+namespace {
+
+using namespace nb::literals;
+
+#define COVARY_ARRAY "numpy.typing.NDArray[numpy.float64]"
+#define COVARY_MOMENTS "tuple[" COVARY_ARRAY ", " COVARY_ARRAY "]"
+
+using Moments = std::pair<NumpyArray, NumpyArray>;
+
+// A model with its data in their own units, so that fit() may set the options of training.
+struct MapGplvmModel {
+  RowMatrix Y;
+  MapGplvmOptions options;
+  MapGplvm gplvm;
+};
+
+SavedMapGplvm run_fit(MapGplvmModel& m, Index max_iter, std::optional<double> max_seconds,
+                      const nb::object& callback, const nb::object& progress) {
+  MapGplvmOptions options = m.options;
+  options.training.max_iterations = max_iter;
+  if (max_seconds) options.training.max_seconds = *max_seconds;
+  Watch watch(callback, progress, options.training, options.starts, 0.0);
+  watch.attach(options);
+  // A model of its own is trained, so that other Python threads may go on using this one.
+  MapGplvm training = unlocked([&] {
+    MapGplvm made(m.Y, options);
+    made.parameters() = m.gplvm.parameters();
+    return made;
+  });
+  SavedMapGplvm out{watch.run(training)};
+  for (Index p = 0; p < m.Y.cols(); ++p) out.fit.output_names.push_back(fmt::format("c{}", p));
+  if (out.fit.dynamics)
+    for (Index d = 0; d < options.times.cols(); ++d)
+      out.fit.time_names.push_back(fmt::format("t{}", d));
+  m.gplvm.parameters() = training.parameters();
+  return out;
+}
+
+Moments decode(const SavedMapGplvm& m, const ArrayLike& X, const ArrayLike& variance) {
+  const Rows at = to_inputs(X);
+  const RowMatrix with = table_or_nothing(variance, "variance");
+  Prediction p =
+      unlocked([&] { return with.size() ? m.fit.decode(at.get(), with) : m.fit.decode(at.get()); });
+  return {to_numpy(std::move(p.mean)), to_numpy(std::move(p.variance_y))};
+}
+
+constexpr const char* model_doc =
+    R"doc(A GP-LVM whose latent inputs are points (Lawrence 2005), to be trained.
+
+Y is N×P, NaN where missing. ``latent`` dimensions are all used: nothing switches them off. ``views`` is a
+dictionary of names and lists of columns, each with a mapping of its own from one latent space; ``times``
+(N or N×d) are what the inputs follow by Gaussian processes with the kernel ``dynamics``, independent
+between ``sequences``, which are given by their first rows. ``back_constraint`` is "kernel" or "network":
+the inputs are then a function of the rows. ``labels`` (numbers from 0 on, −1 where unknown) are kept
+apart by a prior of strength ``discriminative``. ``prior=False`` leaves N(0, I) out.
+
+>>> import numpy as np, covary as cv
+>>> t = np.linspace(-1.5, 1.5, 40)
+>>> noise = 0.02 * np.random.default_rng(0).standard_normal((40, 4))
+>>> Y = np.column_stack([t, np.sin(2 * t), t**2, np.tanh(2 * t)]) + noise
+>>> fit = cv.MapGplvm(Y, latent=1, back_constraint="kernel").fit(max_iter=100)
+>>> fit.X.shape, bool(np.allclose(fit.place(Y), fit.X))
+((40, 1), True)
+>>> mean, variance = fit.decode(fit.X)
+>>> bool(abs(mean - Y).mean() < 0.1)
+True
+)doc";
+
+void bind_model(nb::module_& m) {
+  nb::class_<MapGplvmModel>(m, "MapGplvm", model_doc)
+      .def(
+          "__init__",
+          [](MapGplvmModel* self, const ArrayLike& Y, Index latent, const KernelLike& kernel,
+             const nb::object& views, const ArrayLike& times, const KernelLike& dynamics,
+             const std::vector<Index>& sequences, const std::optional<std::string>& back_constraint,
+             double back_lengthscale, Index hidden, const std::vector<Index>& labels,
+             double discriminative, bool prior, const std::string& scale, double snr,
+             Index restarts, double jitter, std::uint64_t seed) {
+            RowMatrix data = to_outputs(Y).get();
+            MapGplvmOptions o;
+            o.latent = latent;
+            o.kernel = to_kernel(kernel);
+            o.views = to_views(views);
+            o.times = table_or_nothing(times, "times");
+            o.dynamics = to_kernel(dynamics);
+            o.sequences = sequences;
+            if (back_constraint)
+              o.back_constraint = RecognitionOptions{*back_constraint, Kernel("se"),
+                                                     back_lengthscale, hidden, seed};
+            o.labels = labels;
+            o.discriminative = discriminative;
+            o.prior = prior;
+            o.scale_outputs = parse_scale_mode(scale);
+            o.snr = snr;
+            o.starts = restarts;
+            o.jitter = jitter;
+            o.seed = seed;
+            MapGplvm model = unlocked([&] { return MapGplvm(data, o); });
+            new (self) MapGplvmModel{std::move(data), std::move(o), std::move(model)};
+          },
+          "Y"_a, "latent"_a = 2, "kernel"_a = "se", "views"_a = nb::none(), "times"_a = nb::none(),
+          "dynamics"_a = "se + white", "sequences"_a = std::vector<Index>(),
+          "back_constraint"_a = nb::none(), "back_lengthscale"_a = 1.0, "hidden"_a = 20,
+          "labels"_a = std::vector<Index>(), "discriminative"_a = 0.0, "prior"_a = true,
+          "scale"_a = "global", "snr"_a = 100.0, "restarts"_a = 1, "jitter"_a = 0.0, "seed"_a = 0)
+      .def(
+          "fit",
+          [](MapGplvmModel& self, Index max_iter, std::optional<double> max_seconds,
+             const nb::object& callback, std::optional<bool> progress) {
+            return run_fit(self, max_iter, max_seconds, callback, nb::cast(progress));
+          },
+          "max_iter"_a = 1000, "max_seconds"_a = nb::none(), "callback"_a = nb::none(),
+          "progress"_a = nb::none(),
+          "Trains from the current parameters, and from further starts; the best is kept.")
+      .def(
+          "log_likelihood",
+          [](const MapGplvmModel& self) {
+            return unlocked([&] { return self.gplvm.log_likelihood(); });
+          },
+          "log p(Y | X) at the current parameters, in the units of the data.")
+      .def_prop_ro(
+          "parameters", [](MapGplvmModel& self) -> Parameters& { return self.gplvm.parameters(); },
+          nb::rv_policy::reference_internal, "In the units the model sees.")
+      .def_prop_ro("warnings", [](const MapGplvmModel& self) { return self.gplvm.warnings(); })
+      .def("__repr__", [](const MapGplvmModel& self) {
+        return fmt::format("<MapGplvm: {}×{} outputs, {} latent dimensions, kernel {}>",
+                           self.Y.rows(), self.Y.cols(), self.options.latent,
+                           self.options.kernel.print());
+      });
+}
+
+}  // namespace
+
+void bind_map_gplvm(nb::module_& m) {
+  nb::class_<SavedMapGplvm> fit(m, "MapGplvmFit",
+                                "A trained GP-LVM whose latent inputs are points: immutable, "
+                                "saveable.");
+  bind_storage(fit, "GP-LVM of points");
+  fit.def(
+         "place",
+         [](const SavedMapGplvm& s, const ArrayLike& Y, Index iterations, Index starts) {
+           const Rows rows = to_outputs(Y);
+           return to_numpy(unlocked([&] { return s.fit.place(rows.get(), iterations, starts).X; }));
+         },
+         "Y"_a, "iterations"_a = 200, "starts"_a = 2, nb::rv_policy::move,
+         "Latent inputs of rows of outputs, NaN where they are not observed: whole rows by the "
+         "back "
+         "constraint if there is one, any other at the maximum of log p(y | x) − ½|x|².",
+         nb::sig("def place(self, Y: numpy.typing.ArrayLike, iterations: int = 200, starts: int = "
+                 "2) -> " COVARY_ARRAY))
+      .def("decode", decode, "X"_a, "variance"_a = nb::none(),
+           "Mean and variance of the outputs at points of the latent space, or at Gaussians with "
+           "these variances.",
+           nb::sig("def decode(self, X: numpy.typing.ArrayLike, "
+                   "variance: numpy.typing.ArrayLike | None = None) -> " COVARY_MOMENTS))
+      .def(
+          "sample",
+          [](const SavedMapGplvm& self, const ArrayLike& X, Index draws, std::uint64_t seed) {
+            const Rows at = to_inputs(X);
+            return draws_like(X, unlocked([&] { return self.fit.sample(at.get(), draws, seed); }));
+          },
+          "X"_a, "draws"_a = 1, "seed"_a = 0,
+          "Joint draws of the outputs, without noise, at points of the latent space: draws×n×P.",
+          nb::sig("def sample(self, X: numpy.typing.ArrayLike, draws: int = 1, seed: int = 0) "
+                  "-> " COVARY_ARRAY))
+      .def(
+          "forecast",
+          [](const SavedMapGplvm& self, const ArrayLike& times, Index sequence) -> Moments {
+            const Rows at = to_outputs(times, "times");
+            LatentMarginals x = unlocked([&] { return self.fit.forecast(at.get(), sequence); });
+            return {to_numpy(std::move(x.mean)), to_numpy(std::move(x.variance))};
+          },
+          "times"_a, "sequence"_a = 0,
+          "Means and variances of the latent inputs at further times of a sequence, or with −1 of "
+          "a new one.",
+          nb::sig("def forecast(self, times: numpy.typing.ArrayLike, sequence: int = 0) "
+                  "-> " COVARY_MOMENTS))
+      .def_prop_ro(
+          "X", [](const SavedMapGplvm& s) { return to_numpy(RowMatrix(s.fit.X)); },
+          nb::rv_policy::move, "The latent inputs of the rows, N×latent.")
+      .def_prop_ro(
+          "spread", [](const SavedMapGplvm& s) { return to_numpy(s.fit.spread()); },
+          nb::rv_policy::move, "The standard deviation of each dimension over the rows.")
+      .def_prop_ro(
+          "views",
+          [](const SavedMapGplvm& s) {
+            nb::dict out;
+            for (const auto& mapping : s.fit.mappings)
+              out[mapping.view.name.c_str()] = mapping.view.columns;
+            return out;
+          },
+          "Names and columns of the views.", nb::sig("def views(self) -> dict[str, list[int]]"))
+      .def_prop_ro(
+          "value", [](const SavedMapGplvm& s) { return s.fit.log_likelihood; },
+          "log p(Y | X) in nats, in the units of the data.")
+      .def_prop_ro(
+          "log_prior", [](const SavedMapGplvm& s) { return s.fit.log_prior; },
+          "Of X and of the parameters.")
+      .def_prop_ro("parameters", [](const SavedMapGplvm& s) { return s.fit.parameters; })
+      .def_prop_ro("summary", [](const SavedMapGplvm& s) { return s.fit.summary; })
+      .def("__repr__", [](const SavedMapGplvm& s) {
+        return fmt::format(
+            "<MapGplvmFit of {} outputs, {} rows, {} dimensions: log p(Y | X) {:.6g}>",
+            s.fit.outputs(), s.fit.X.rows(), s.fit.latent(), s.fit.log_likelihood);
+      });
+  bind_model(m);
+}
+
+}  // namespace covary::python

@@ -1,0 +1,86 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "covary/models/map_gplvm.hpp"
+
+namespace covary {
+
+MapGplvmFit MapGplvm::fit() {
+  const auto began = std::chrono::steady_clock::now();
+  Jitter jitter{options_.jitter};
+  LbfgsOptions training = options_.training;
+  training.objective_changed = [&jitter] { return std::exchange(jitter.raised, false); };
+  const Objective f = [&](const Vector& u, Vector* g) { return objective(u, g, jitter); };
+  std::function<void(const RestartsState&)> after;
+  if (options_.after_iteration)
+    after = [&](const RestartsState& s) { options_.after_iteration({s, jitter}); };
+  // Other inputs; what the caller has set, fixed, tied or given a prior stays.
+  const Parameters given = parameters_;
+  const auto other_start = [&](Index r) {
+    jitter = Jitter{options_.jitter};
+    Parameters fresh, out = given;
+    declare_inputs(fresh, start_inputs(r));
+    for (const Parameter& p : fresh.all())
+      if (given.at(p.path).trainable) out.set(p.path, p.value);
+    return out.flatten();
+  };
+  Minimum best = minimise_with_restarts(f, parameters_.flatten(), options_.starts, other_start,
+                                        training, {}, after);
+  parameters_.set_values(parameters_.constrain(best.state.u));
+  MapGplvmFit out = finished(std::move(best.summary));
+  out.summary.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  return out;
+}
+
+MapGplvmFit MapGplvm::finished(Summary summary) const {
+  const Vector values = parameters_.values();
+  MapGplvmFit out;
+  out.X = inputs_at(values.data());
+  const Index K = options_.kernel.parameter_count(options_.latent);
+  for (const View& v : views_) {
+    ExactPosteriorParts parts;
+    parts.kernel = options_.kernel;
+    parts.theta = values.segment(v.offset, K);
+    parts.noise_variance = values(v.offset + K);
+    parts.jitter = options_.jitter;
+    parts.X = out.X;
+    parts.Y = v.Y;
+    out.mappings.push_back({v.view, ExactPosterior(std::move(parts)), v.scaling});
+    const ExactPosterior& posterior = out.mappings.back().posterior;
+    summary.jitter = std::max(summary.jitter, posterior.jitter());
+    out.log_likelihood += posterior.log_evidence();
+  }
+  out.log_likelihood -= log_jacobian_;
+  out.log_prior = log_prior_of(out.X, values, nullptr, nullptr) + parameters_.log_prior(values);
+  for (auto& p : summary.trace) p.value += log_jacobian_;
+  for (auto& s : summary.starts)
+    if (s.value) *s.value += log_jacobian_;
+  summary.initial_value += log_jacobian_;
+  summary.negate_values();
+  summary.objective = "log_posterior";
+  summary.value = out.log_likelihood + out.log_prior;
+  summary.route =
+      fmt::format("exact: one Cholesky factorisation of N×N for each of {} views", views_.size());
+  summary.warnings.insert(summary.warnings.begin(), warnings_.begin(), warnings_.end());
+  if (summary.jitter > options_.jitter)
+    summary.warnings.push_back(
+        fmt::format("jitter {:.1e} was needed to factor the covariance", summary.jitter));
+  if (recognition_) {
+    out.recognition = recognition_;
+    out.recognition_values = values.head(recognition_->parameter_count());
+  }
+  if (dynamics_) {
+    out.dynamics = dynamics_;
+    out.dynamics_theta =
+        values.segment(dynamics_offset_, options_.dynamics.parameter_count(options_.times.cols()));
+  }
+  out.parameters = parameters_;
+  out.summary = std::move(summary);
+  return out;
+}
+
+}  // namespace covary
