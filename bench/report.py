@@ -15,6 +15,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from gplvm_report import gplvm_section
 from latent_report import latent_section
 from nlpd_report import nlpd_section
 from sparse_report import sparse_section
@@ -194,7 +195,7 @@ def main():
     peers = read_lines(options.results / "peers.jsonl")
     threads = max(x["threads"] for x in lines)
     main_table, notes = evidence_table(lines, peers, threads)
-    names = [f"{name}_peers.jsonl" for name in ["sparse", "latent", "svgp", "nlpd"]]
+    names = [f"{name}_peers.jsonl" for name in ["sparse", "latent", "svgp", "nlpd", "gplvm"]]
     all_peers = peers + [x for name in names for x in read_lines(options.results / name)]
     versions = dict.fromkeys(f"{PEERS[x['peer']]} {x['version']}" for x in all_peers if "version" in x)
 
@@ -222,6 +223,7 @@ def main():
     page += latent_section(options.results)
     page += svgp_section(options.results)
     page += nlpd_section(options.results, options.out)
+    page += gplvm_section(options.results)
     if tape := google_benchmark(options.results / "autodiff.json"):
         page += ["", "## The tape of `autodiff`, one thread", "", "\n\n".join(tape_tables(tape))]
     if kernels := google_benchmark(options.results / "kernels.json"):

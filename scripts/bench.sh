@@ -15,6 +15,7 @@ sparse_rows=36000 sparse_inducing="100 500 1000" sparse_rounds=3
 predict_rows=1000000 predict_inducing=500 large_rows=1000000
 latent_rows=1000 latent_rounds=3
 svgp_batch=256 svgp_inducing=200 svgp_rounds=3 nlpd_seconds=60
+gplvm_rows="1000 5000" gplvm_rounds=3 gplvm_large=100000 wide_outputs=1000000 wide_iterations=200
 micro=(--benchmark_repetitions=5 --benchmark_min_time=0.05 --benchmark_enable_random_interleaving=true)
 if [ "${QUICK:-no}" = yes ]; then
   : "${SIZES:=500 1000}" "${ROUNDS:=1}"
@@ -23,6 +24,7 @@ if [ "${QUICK:-no}" = yes ]; then
   predict_rows=40000 predict_inducing=100 large_rows=50000
   latent_rows=300 latent_rounds=1
   svgp_batch=64 svgp_inducing=50 svgp_rounds=1 nlpd_seconds=5
+  gplvm_rows=200 gplvm_rounds=1 gplvm_large=2000 wide_outputs=5000 wide_iterations=20
   micro=(--benchmark_min_time=0.01)
   export COVARY_BENCH_RUNS=2 COVARY_BENCH_ROWS="10000 100000"
 fi
@@ -89,6 +91,13 @@ done >"$results/svgp.jsonl"
 
 echo "== Digits with loops: test NLPD against time, $nlpd_seconds s"
 "$bin/nlpd_bench" "$nlpd_seconds" >"$results/nlpd.jsonl" || echo "   left out"
+
+echo "== Latent variables: N = $gplvm_rows and $gplvm_large, then P = $wide_outputs, rounds $gplvm_rounds, threads $cores"
+for _ in $(seq "$gplvm_rounds"); do
+  for n in $gplvm_rows; do "$bin/gplvm_bench" "$n" 10 50; done
+done >"$results/gplvm.jsonl"
+"$bin/gplvm_bench" "$gplvm_large" 5 100 >>"$results/gplvm.jsonl"
+"$bin/gplvm_bench" wide 100 "$wide_outputs" "$wide_iterations" >>"$results/gplvm.jsonl"
 unset COVARY_NUM_THREADS
 
 echo "== Autodiff, kernels, files, start-up"
@@ -110,6 +119,7 @@ if [ "$peers" = yes ]; then
   python3 bench/peers/run_all.py svgp --batch "$svgp_batch" --inducing "$svgp_inducing" --threads "$cores" |
     tee "$results/svgp_peers.jsonl"
   python3 bench/peers/run_all.py nlpd --seconds "$nlpd_seconds" --threads "$cores" >"$results/nlpd_peers.jsonl"
+  python3 bench/peers/run_all.py gplvm --sizes "${gplvm_rows// /,}" --threads "$cores" | tee "$results/gplvm_peers.jsonl"
 fi
 
 out=$results/benchmarks.md

@@ -2,7 +2,7 @@
 """Runs one of the scripts beside it for every installed peer that has it, one after the other, and gathers the lines in
 build/peers/exact.jsonl and so on.
 
-    bench/peers/run_all.py exact|sparse|latent|svgp|nlpd [the options of that script]
+    bench/peers/run_all.py exact|sparse|latent|svgp|nlpd|gplvm [the options of that script]
 """
 
 import subprocess
@@ -17,6 +17,7 @@ PEERS = {
     "latent": ["scikit-learn", "gpy"],
     "svgp": ["gpflow", "gpytorch"],
     "nlpd": ["gpflow", "gpytorch"],
+    "gplvm": ["gpy", "gpflow"],
 }
 
 

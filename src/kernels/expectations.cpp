@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "covary/linalg/vector_math.hpp"
 #include "kernels/gaussian_pair.hpp"
 #include "kernels/linear_pairs.hpp"
 #include "kernels/sampled_expectations.hpp"
@@ -24,7 +25,7 @@ class ClosedExpectations final : public GaussianExpectations {
     for (const auto& term : form_.terms) values_.emplace_back(term, theta);
     for (const auto& term : values_)
       fast_.push_back(term.is_linear() || term.w.isZero(0.0) ? nullptr
-                                                             : std::make_unique<SePairs>(term, Z));
+                                                             : std::make_unique<Fast>(term, Z));
   }
 
   void psi0(const GaussianBlock& x, double* out) override {
@@ -62,16 +63,31 @@ class ClosedExpectations final : public GaussianExpectations {
     const Index M = Z_.n;
     std::fill_n(out, M * x.mean.n, 0.0);
     Vector one(M);
-    for (const auto& s : values_)
+    Matrix all;
+    for (std::size_t t = 0; t < values_.size(); ++t) {
+      if (is_fast(t, x)) {
+        fast_psi1(t, x, all);
+        Eigen::Map<Matrix>(out, M, x.mean.n) += all;
+        continue;
+      }
       for (Index i = 0; i < x.mean.n; ++i) {
-        term_psi1(s, Z_, x, i, one.data());
+        term_psi1(values_[t], Z_, x, i, one.data());
         for (Index k = 0; k < M; ++k) out[i * M + k] += one(k);
       }
+    }
   }
   void psi1_pullback(const GaussianBlock& x, const double* bar, const GaussianBars& to) override {
     Vector one(Z_.n);
+    Matrix all;
     for (std::size_t t = 0; t < values_.size(); ++t) {
       TermBars s_bar(values_[t]);
+      if (is_fast(t, x)) {
+        fast_psi1(t, x, all);
+        all.array() *= Eigen::Map<const Matrix>(bar, Z_.n, x.mean.n).array();
+        fast_[t]->points.pullback(x, all, nullptr, s_bar, to);
+        s_bar.add_to(form_.terms[t], theta_, to.theta);
+        continue;
+      }
       for (Index i = 0; i < x.mean.n; ++i) {
         term_psi1(values_[t], Z_, x, i, one.data());
         term_psi1_pullback(values_[t], Z_, x, i, one.data(), bar + i * Z_.n, s_bar, to);
@@ -80,13 +96,13 @@ class ClosedExpectations final : public GaussianExpectations {
     }
   }
 
-  // Every pair of terms; the square of a term without a linear factor, or with nothing else, by
-  // products where it can.
+  // Every pair of terms; the square of a term without a linear factor, or with nothing else, for
+  // all rows at once where it can.
   void psi2(const GaussianBlock& x, MatrixOut sum) override {
     for (std::size_t s = 0; s < values_.size(); ++s)
       for (std::size_t t = s; t < values_.size(); ++t) {
-        if (s == t && fast_[s] && fast_[s]->holds(x)) {
-          fast_[s]->psi2(x, sum);
+        if (s == t && is_fast(s, x)) {
+          fast_[s]->pairs.psi2(x, sum);
           continue;
         }
         if (s == t && is_only_linear(values_[s])) {
@@ -101,8 +117,8 @@ class ClosedExpectations final : public GaussianExpectations {
     std::vector<TermBars> bars(values_.begin(), values_.end());
     for (std::size_t s = 0; s < values_.size(); ++s)
       for (std::size_t t = s; t < values_.size(); ++t) {
-        if (s == t && fast_[s] && fast_[s]->holds(x)) {
-          fast_[s]->pullback(x, bar, bars[s], to);
+        if (s == t && is_fast(s, x)) {
+          fast_[s]->pairs.pullback(x, bar, bars[s], to);
           continue;
         }
         if (s == t && is_only_linear(values_[s])) {
@@ -116,6 +132,21 @@ class ClosedExpectations final : public GaussianExpectations {
   }
 
  private:
+  // A term without a linear factor, for all rows of a block at once.
+  struct Fast {
+    SeRows points;
+    SePairs pairs;
+    Fast(const TermValues& term, const RowBlock& Z) : points(term, Z, 1.0), pairs(term, Z) {}
+  };
+  bool is_fast(std::size_t t, const GaussianBlock& x) const {
+    return fast_[t] && fast_[t]->pairs.holds(x);  // so do the points, whose squares are smaller
+  }
+  void fast_psi1(std::size_t t, const GaussianBlock& x, Matrix& out) {
+    SeRows& points = fast_[t]->points;
+    points.evaluate(x);
+    out = points.exponents();
+    vector_exp(out.data(), out.data(), out.size(), 1.0, values_[t].variance);
+  }
   static bool is_only_linear(const TermValues& s) { return s.is_linear() && s.w.isZero(0.0); }
   // ⟨Σ c x²⟩ of a linear term, 1 of any other.
   double square(const TermValues& s, const GaussianBlock& x, Index i) const {
@@ -130,7 +161,7 @@ class ClosedExpectations final : public GaussianExpectations {
   const double* theta_ = nullptr;
   RowBlock Z_{};
   std::vector<TermValues> values_;
-  std::vector<std::unique_ptr<SePairs>> fast_;  // null: none
+  std::vector<std::unique_ptr<Fast>> fast_;  // null: none
 };
 
 }  // namespace

@@ -1,146 +1,151 @@
 #include "kernels/se_pairs.hpp"
 
 #include <algorithm>
-#include <cmath>
 
-#include "covary/linalg/blas.hpp"
 #include "covary/linalg/vector_math.hpp"
 
 namespace covary {
+
+struct SePairs::Loops {
+  decltype(&simd::baseline::pair_exponents) exponents;
+  decltype(&simd::baseline::pair_pullback) pullback;
+  decltype(&simd::baseline::pair_sums) sums;
+  decltype(&simd::baseline::pair_points_pullback) points_pullback;
+};
+
+const SePairs::Loops& SePairs::loops() {
+  static constexpr Loops baseline{simd::baseline::pair_exponents, simd::baseline::pair_pullback,
+                                  simd::baseline::pair_sums, simd::baseline::pair_points_pullback};
+#ifdef __x86_64__
+  static constexpr Loops avx2{simd::avx2::pair_exponents, simd::avx2::pair_pullback,
+                              simd::avx2::pair_sums, simd::avx2::pair_points_pullback};
+  if (simd_level() == "avx2") return avx2;
+#endif
+  return baseline;
+}
+
 namespace {
 
-// Exponents of this size lose 3e-13 of the value.
-constexpr double largest_exponent = 700.0;
-// Doubles of a tile of values: half a second-level cache.
-constexpr Index tile = 1 << 16;
+constexpr Index together = simd::pair_rows;
+// Doubles of a chunk: its features, the sums beside them and the values of the rows, in the nearest
+// cache.
+constexpr Index chunk_doubles = 3328;
 
 }  // namespace
 
 SePairs::SePairs(const TermValues& term, const RowBlock& Z)
-    : term_(term),
-      Z_(Z),
+    : loops_(loops()),
+      term_(term),
+      rows_(term, Z, 2.0),
       D_(Z.dims),
       M_(Z.n),
       pairs_(Z.n * (Z.n + 1) / 2),
-      width_(std::clamp<Index>(tile / std::max<Index>(1, pairs_), 4, 64)),
-      centre_(Vector::Zero(Z.dims)),
-      of_pairs_(pairs_, 2 * Z.dims + 2),
-      of_rows_(2 * Z.dims + 2, width_),
-      values_(pairs_, width_) {
-  for (Index k = 0; k < M_; ++k)
-    for (Index d = 0; d < D_; ++d) centre_(d) += Z.row(k)[d] / static_cast<double>(M_);
-  spread_ = 0.0;
-  for (Index k = 0; k < M_; ++k) {
-    double sum = 0.0;
-    for (Index d = 0; d < D_; ++d) sum += term.w(d) * std::pow(Z.row(k)[d] - centre_(d), 2);
-    spread_ = std::max(spread_, sum);
-  }
-  Index p = 0;
-  for (Index j = 0; j < M_; ++j)
-    for (Index k = j; k < M_; ++k, ++p) {
-      double apart = 0.0;
-      for (Index d = 0; d < D_; ++d) {
-        const double a = Z.row(k)[d], b = Z.row(j)[d], middle = 0.5 * (a + b) - centre_(d);
-        of_pairs_(p, d) = middle;
-        of_pairs_(p, D_ + d) = middle * middle;
-        apart += term.w(d) * (a - b) * (a - b);
-      }
-      of_pairs_(p, 2 * D_) = 1.0;
-      of_pairs_(p, 2 * D_ + 1) = -0.25 * apart;
+      capacity_(std::clamp<Index>(chunk_doubles / (2 * Z.dims + 6) / 8 * 8, 32, 256)) {
+  for (Index j = 0, p = 0; j < M_; ++j)
+    for (Index k = j; k < M_;) {
+      if (chunks_.empty() || chunks_.back().n == capacity_)
+        chunks_.push_back({p, 0, runs_.size(), 0});
+      Chunk& chunk = chunks_.back();
+      const Index n = std::min(M_ - k, capacity_ - chunk.n);
+      runs_.push_back({j, k, n});
+      ++chunk.runs;
+      chunk.n += n;
+      k += n;
+      p += n;
     }
+  const auto count = static_cast<Index>(chunks_.size());
+  features_ = Matrix::Zero(capacity_, D_ * count);
+  offsets_ = Matrix::Zero(capacity_, count);
+  values_.resize(capacity_, together);
+  slopes_ = Matrix::Zero(together, D_);
+  const Matrix& z = rows_.points();
+  for (Index c = 0; c < count; ++c) {
+    const Chunk& chunk = chunks_[static_cast<std::size_t>(c)];
+    Index p = 0;
+    for (std::size_t r = chunk.run; r < chunk.run + chunk.runs; ++r)
+      for (Index k = runs_[r].k; k < runs_[r].k + runs_[r].n; ++k, ++p)
+        for (Index d = 0; d < D_; ++d) {
+          const double of_k = z(k, d), of_j = z(runs_[r].j, d), apart = of_k - of_j;
+          features_(p, c * D_ + d) = -0.5 * of_k * of_j;
+          offsets_(p, c) -= 0.25 * term.w(d) * apart * apart;
+        }
+  }
 }
 
-bool SePairs::holds(const GaussianBlock& x) const {
-  if (spread_ > largest_exponent) return false;
-  for (Index i = 0; i < x.mean.n; ++i) {
-    double sum = 0.0;
-    for (Index d = 0; d < D_; ++d) {
-      const double C = 1.0 + 2.0 * term_.w(d) * x.variance[i * D_ + d];
-      sum += term_.w(d) / C * std::pow(x.mean.row(i)[d] - centre_(d), 2);
-    }
-    if (!(sum <= largest_exponent)) return false;
-  }
-  return true;
+simd::PairChunk SePairs::view(std::size_t chunk) const {
+  const Chunk& c = chunks_[chunk];
+  const auto at = static_cast<Index>(chunk);
+  return {c.n,
+          (c.n + simd::pair_vector - 1) / simd::pair_vector * simd::pair_vector,
+          D_,
+          capacity_,
+          features_.data() + at * D_ * capacity_,
+          offsets_.data() + at * capacity_,
+          runs_.data() + c.run,
+          static_cast<Index>(c.runs)};
 }
 
-void SePairs::evaluate(const GaussianBlock& x, Index first, Index n) {
-  for (Index i = 0; i < n; ++i) {
-    double constant = 0.0, determinant = 1.0;
-    for (Index d = 0; d < D_; ++d) {
-      const double C = 1.0 + 2.0 * term_.w(d) * x.variance[(first + i) * D_ + d];
-      const double a = term_.w(d) / C, mean = x.mean.row(first + i)[d] - centre_(d);
-      of_rows_(d, i) = 2.0 * a * mean;
-      of_rows_(D_ + d, i) = -a;
-      constant -= a * mean * mean;
-      determinant *= C;
-    }
-    of_rows_(2 * D_, i) = constant - 0.5 * std::log(determinant);
-    of_rows_(2 * D_ + 1, i) = 1.0;
-  }
-  gemm(1.0, of_pairs_, Op::none, of_rows_.leftCols(n), Op::none, 0.0, values_.leftCols(n));
-  vector_exp(values_.data(), values_.data(), pairs_ * n, 1.0, term_.variance * term_.variance);
+Index SePairs::values_of(const simd::PairChunk& chunk, Index first_row) {
+  const Index n = std::min(together, rows_.slopes().cols() - first_row);
+  slopes_.topRows(n) = rows_.slopes().middleCols(first_row, n).transpose();
+  loops_.exponents(chunk, n, slopes_.data(), rows_.exponents().col(first_row).data(), M_,
+                   values_.data());
+  for (Index i = 0; i < n; ++i)
+    vector_exp(values_.col(i).data(), values_.col(i).data(), chunk.padded, 1.0,
+               term_.variance * term_.variance);
+  values_.rightCols(together - n).setZero();
+  return n;
 }
 
 void SePairs::psi2(const GaussianBlock& x, MatrixOut sum) {
-  Vector total = Vector::Zero(pairs_);
-  for (Index first = 0; first < x.mean.n; first += width_) {
-    const Index n = std::min(width_, x.mean.n - first);
-    evaluate(x, first, n);
-    for (Index i = 0; i < n; ++i) total += values_.col(i);
+  rows_.evaluate(x);
+  Vector total(capacity_);
+  for (std::size_t c = 0; c < chunks_.size(); ++c) {
+    const simd::PairChunk chunk = view(c);
+    simd::PairChunk only_total = chunk;
+    only_total.dims = 0;
+    total.setZero();
+    for (Index first = 0; first < x.mean.n; first += together) {
+      values_of(chunk, first);
+      loops_.sums(only_total, values_.data(), nullptr, nullptr, total.data());
+    }
+    Index p = 0;
+    for (Index r = 0; r < chunk.run_count; ++r) {
+      const simd::PairRun& run = chunk.runs[r];
+      for (Index k = run.k; k < run.k + run.n; ++k) sum(k, run.j) += total(p++);
+    }
   }
-  Index p = 0;
-  for (Index j = 0; j < M_; ++j)
-    for (Index k = j; k < M_; ++k) sum(k, j) += total(p++);
 }
 
 void SePairs::pullback(const GaussianBlock& x, ConstMatrix bar, TermBars& term_bar,
                        const GaussianBars& to) {
-  Vector weight(pairs_);  // a pair off the diagonal stands for two entries
-  Index p = 0;
-  for (Index j = 0; j < M_; ++j)
-    for (Index k = j; k < M_; ++k) weight(p++) = k == j ? bar(k, k) : 2.0 * bar(k, j);
-
-  // Of G = ∂/∂log Ψ2, pairs × rows, only the products with what pairs and rows have are needed.
-  Matrix by_rows(2 * D_ + 1, width_), by_pairs = Matrix::Zero(pairs_, 2 * D_ + 1);
-  for (Index first = 0; first < x.mean.n; first += width_) {
-    const Index n = std::min(width_, x.mean.n - first);
-    evaluate(x, first, n);
-    for (Index i = 0; i < n; ++i)
-      vector_product(1.0, values_.col(i).data(), weight.data(), values_.col(i).data(), pairs_);
-    gemm(1.0, of_pairs_.leftCols(2 * D_ + 1), Op::transpose, values_.leftCols(n), Op::none, 0.0,
-         by_rows.leftCols(n));
-    for (Index i = 0; i < n; ++i) {
-      const double total = by_rows(2 * D_, i);
-      term_bar.log_variance += 2.0 * total;
-      for (Index d = 0; d < D_; ++d) {
-        const double w = term_.w(d), S = x.variance[(first + i) * D_ + d], C = 1.0 + 2.0 * w * S;
-        const double mean = x.mean.row(first + i)[d] - centre_(d), along = by_rows(d, i);
-        const double squares =  // ΣG(μ − z̄)²
-            mean * mean * total - 2.0 * mean * along + by_rows(D_ + d, i);
-        const Index at = (first + i) * D_ + d;
-        to.mean[at] += 2.0 * w / C * (along - mean * total);
-        to.variance[at] += w / C * (2.0 * w / C * squares - total);
-        term_bar.w(d) -= squares / (C * C) + S / C * total;
-      }
+  rows_.evaluate(x);
+  const Index n = x.mean.n;
+  Matrix exponents_bar = Matrix::Zero(M_, n), slopes_bar = Matrix::Zero(D_, n);
+  Matrix sums(capacity_, D_), z_bar = Matrix::Zero(M_, D_);
+  Vector total(capacity_), weight(capacity_);
+  for (std::size_t c = 0; c < chunks_.size(); ++c) {
+    const simd::PairChunk chunk = view(c);
+    Index p = 0;  // a pair off the diagonal stands for two entries
+    for (Index r = 0; r < chunk.run_count; ++r) {
+      const simd::PairRun& run = chunk.runs[r];
+      for (Index k = run.k; k < run.k + run.n; ++k)
+        weight(p++) = k == run.j ? bar(k, k) : 2.0 * bar(k, run.j);
     }
-    // 2aμ, −a and 1 are what the pairs see; the row of constants is not one of them.
-    of_rows_.row(2 * D_).setOnes();
-    gemm(1.0, values_.leftCols(n), Op::none, of_rows_.topLeftCorner(2 * D_ + 1, n), Op::transpose,
-         1.0, by_pairs);
+    sums.setZero();
+    total.setZero();
+    for (Index first = 0; first < n; first += together) {
+      const Index some = values_of(chunk, first);
+      loops_.pullback(chunk, some, weight.data(), values_.data(), slopes_bar.col(first).data(),
+                      exponents_bar.col(first).data(), M_);
+      loops_.sums(chunk, values_.data(), slopes_.data(), sums.data(), total.data());
+    }
+    loops_.points_pullback(chunk, M_, rows_.points().data(), term_.w.data(), sums.data(),
+                           total.data(), z_bar.data(), term_bar.w.data());
   }
-  p = 0;
-  for (Index j = 0; j < M_; ++j)
-    for (Index k = j; k < M_; ++k, ++p) {
-      const double total = by_pairs(p, 2 * D_);
-      for (Index d = 0; d < D_; ++d) {
-        const double apart = Z_.row(k)[d] - Z_.row(j)[d];
-        const double middle_bar = by_pairs(p, d) + 2.0 * by_pairs(p, D_ + d) * of_pairs_(p, d);
-        const double apart_bar = -0.5 * term_.w(d) * apart * total;
-        to.z[k * D_ + d] += 0.5 * middle_bar + apart_bar;
-        to.z[j * D_ + d] += 0.5 * middle_bar - apart_bar;
-        term_bar.w(d) -= 0.25 * apart * apart * total;
-      }
-    }
+  for (Index k = 0; k < M_; ++k)
+    for (Index d = 0; d < D_; ++d) to.z[k * D_ + d] += z_bar(k, d);
+  rows_.pullback(x, exponents_bar, &slopes_bar, term_bar, to);
 }
 
 }  // namespace covary

@@ -1,37 +1,45 @@
 #pragma once
 
-#include "kernels/gaussian_pair.hpp"
+#include <vector>
+
+#include "kernels/se_rows.hpp"
+#include "kernels/simd/pair_loops.hpp"
 
 namespace covary {
 
-// Ψ2 of a term with no linear factor, and its pullback, by products: for a pair p = (k ≥ j) with
-// middle z̄ = ½(z_k + z_j),
-//   log Ψ2_i(p) = [log σ⁴ − ½Σ log C − Σ aμ²] + Σ 2aμ·z̄ − Σ a·z̄² − ¼Σ w(z_k − z_j)²,
-//   C = 1 + 2wS, a = w/C,
-// is an inner product of what the row has with what the pair has. Pairs and inputs are counted from
-// the middle of Z, and where the squares would still be so large that their differences lose
-// digits, holds() is false.
+// Ψ2 of a term with no linear factor, and its pullback: of rows and the pairs p = (k ≥ j) of
+// inducing inputs,
+//   log Ψ2_i(p) = log σ⁴ + e_ik + e_ij − ½Σ a_i·z_k·z_j − ¼Σ w(z_k − z_j)²
+// with e and a of SeRows (κ = 2). Pairs go by chunks that the nearest cache holds, rows by fours.
 class SePairs {
  public:
   SePairs(const TermValues& term, const RowBlock& Z);
 
-  bool holds(const GaussianBlock& x) const;
+  bool holds(const GaussianBlock& x) const { return rows_.holds(x); }
+  // Adds to the lower triangle.
   void psi2(const GaussianBlock& x, MatrixOut sum);
   void pullback(const GaussianBlock& x, ConstMatrix bar, TermBars& term_bar,
                 const GaussianBars& to);
 
  private:
-  // Ψ2 of rows first … first+n−1 into values_, a pair a row.
-  void evaluate(const GaussianBlock& x, Index first, Index n);
+  struct Loops;
+  struct Chunk {
+    Index first, n;  // pairs
+    std::size_t run, runs;
+  };
+  static const Loops& loops();
+  simd::PairChunk view(std::size_t chunk) const;
+  // Ψ2 of a chunk and four rows, or as many as there are, which it returns; others are zero.
+  Index values_of(const simd::PairChunk& chunk, Index first_row);
 
+  const Loops& loops_;
   const TermValues& term_;
-  const RowBlock Z_;
-  Index D_, M_, pairs_, width_;  // width: rows at a time
-  Vector centre_;
-  double spread_;    // Σ w (z − centre)² of the furthest
-  Matrix of_pairs_;  // pairs × (2D + 2): z̄, z̄², 1, −¼Σw(z_k − z_j)²
-  Matrix of_rows_;   // (2D + 2) × width: 2aμ, −a, constant, 1
-  Matrix values_;    // pairs × width
+  SeRows rows_;
+  Index D_, M_, pairs_, capacity_;
+  std::vector<simd::PairRun> runs_;
+  std::vector<Chunk> chunks_;
+  Matrix features_, offsets_;  // capacity × (D·chunks) and capacity × chunks
+  Matrix values_, slopes_;     // of four rows: capacity × 4 and 4 × D
 };
 
 }  // namespace covary

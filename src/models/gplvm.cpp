@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "covary/error.hpp"
 #include "covary/inference/gaussian_rows.hpp"
 #include "models/latent_views.hpp"
@@ -10,8 +13,9 @@
 namespace covary {
 namespace {
 
-// Rows of a block: each costs O(M²Q), so that few of them share a thread's work well.
-constexpr Index block_rows = 32;
+// Rows of a block: each costs O(M²Q), so that few of them share a thread's work well; a multiple of
+// the four that Ψ2 takes together.
+Index block_rows(Index rows) { return std::clamp<Index>((rows / 16 + 3) / 4 * 4, 16, 64); }
 
 }  // namespace
 
@@ -98,7 +102,7 @@ double Gplvm::evaluate(ConstVector values, Jitter& jitter, Vector* values_bar,
   double value = -q.kl;
   for (const View& v : views_) {
     const GaussianRows rows(q.mean, q.variance, v.Y);
-    const Sweep sweep(rows, block_rows);
+    const Sweep sweep(rows, block_rows(q.mean.rows()));
     SparseProblem problem{"vfe", v.features.get(), &options_.kernel, &zero, &sweep, v.columns};
     problem.silent = v.silent();
     SweepGradient g;

@@ -166,6 +166,55 @@ TEST(Expectations, PullbacksMatchDifferences) {
     }
 }
 
+// More pairs than are worked on at once, columns of pairs that are cut, rows that are no multiple
+// of four, every number of dimensions: against a sum of two terms of half the variance, half of
+// whose Ψ2, the product of the two, is done one row and one pair at a time.
+TEST(Expectations, ManyPairsAndDimensions) {
+  for (const Index D : {1, 2, 3, 5, 9})
+    for (const Index M : {1, 2, 30, 150}) {
+      Random random(static_cast<std::uint64_t>(100 * D + M));
+      const RowMatrix Z = random.normal_matrix(M, D), mean = random.normal_matrix(7, D);
+      const RowMatrix variance = random.normal_matrix(7, D).array().square();
+      Vector theta(D + 1), halves(2 * D + 2);
+      theta << 1.4, Vector::LinSpaced(D, 0.8, 1.9);
+      halves << 0.7, theta.tail(D), 0.7, theta.tail(D);
+      const RowBlock inducing{Z.data(), M, D, D};
+      const GaussianBlock rows{{mean.data(), 7, D, D}, variance.data()};
+      struct Answer {
+        Matrix psi1, psi2;
+        Vector theta_bar;
+        RowMatrix z_bar, mean_bar, variance_bar;
+      };
+      const Matrix bar1 = random.normal_matrix(M, 7), half = random.normal_matrix(M, M);
+      const Matrix bar2 = half + half.transpose();
+      const auto answer = [&](const Kernel& kernel, const Vector& at) {
+        Answer a{Matrix(M, 7),          Matrix::Zero(M, M),    Vector::Zero(at.size()),
+                 RowMatrix::Zero(M, D), RowMatrix::Zero(7, D), RowMatrix::Zero(7, D)};
+        const auto psi = GaussianExpectations::make(kernel, D);
+        psi->prepare(at.data(), inducing);
+        psi->psi1(rows, a.psi1.data());
+        psi->psi2(rows, a.psi2);
+        const GaussianBars to{a.theta_bar.data(), a.z_bar.data(), a.mean_bar.data(),
+                              a.variance_bar.data()};
+        psi->psi1_pullback(rows, bar1.data(), to);
+        psi->psi2_pullback(rows, bar2, to);
+        return a;
+      };
+      const Answer one = answer("se(ard)", theta), two = answer("se(ard) + se(ard)", halves);
+      const double size = two.psi2.maxCoeff();
+      EXPECT_LT((one.psi1 - two.psi1).cwiseAbs().maxCoeff(), 1e-12);
+      EXPECT_LT((one.psi2 - two.psi2).cwiseAbs().maxCoeff(), 1e-11 * size);
+      const double gradients = two.mean_bar.cwiseAbs().maxCoeff();
+      EXPECT_LT((one.mean_bar - two.mean_bar).cwiseAbs().maxCoeff(), 1e-11 * gradients);
+      EXPECT_LT((one.variance_bar - two.variance_bar).cwiseAbs().maxCoeff(), 1e-11 * gradients);
+      EXPECT_LT((one.z_bar - two.z_bar).cwiseAbs().maxCoeff(), 1e-11 * gradients);
+      for (Index d = 0; d < D; ++d)
+        EXPECT_NEAR(one.theta_bar(1 + d), two.theta_bar(1 + d) + two.theta_bar(D + 2 + d),
+                    1e-11 * gradients);
+      EXPECT_NEAR(one.theta_bar(0), two.theta_bar(0), 1e-11 * gradients);
+    }
+}
+
 // The rule for other kernels agrees with the closed form where both exist.
 TEST(Expectations, RuleForAnyKernel) {
   EXPECT_FALSE(GaussianExpectations::closed("matern32", 2));

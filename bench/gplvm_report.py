@@ -1,0 +1,75 @@
+"""The section «Latent variables» of the page that bench/report.py writes."""
+
+import statistics
+import sys
+
+from tables import PEERS, at_least, at_most, number, read_lines, table
+
+JUDGED = [(1000, 10, 50), (5000, 10, 50)]  # (N, Q, M) that the asked ratios are for
+PEER_RATIO = {"gpy": 10.0, "gpflow": 5.0}  # the peer ≥ so many × ours
+LIMIT_RATIO = 2.0  # ours ≤ 2 × the exponentials and products it needs
+MILLISECONDS = {1000: 7.7}  # a third of a NumPy version's 23 ms
+AGREEMENT = 1e-4  # of bounds, relative: peers add other jitters to Kuu
+
+
+def key(x):
+    return x["n"], x["q"], x["m"]
+
+
+def evaluation_row(case, lines, peers, names):
+    rounds = [x for x in lines if key(x) == case]
+    judged = case in JUDGED
+    seconds = statistics.median(x["seconds"] for x in rounds)
+    limit = statistics.median(x["limit_seconds"] for x in rounds)
+    ratio = statistics.median(x["seconds"] / x["limit_seconds"] for x in rounds)
+    most = MILLISECONDS.get(case[0]) if judged else None
+    ms = 1e3 * seconds
+    row = ["N = {}, Q = {}, M = {}".format(*case), at_most(ms, most) if most else number(ms), number(1e3 * limit),
+           at_most(ratio, LIMIT_RATIO) if judged else number(ratio)]
+    measured = {x["peer"]: x for x in peers if key(x) == case and "seconds" in x}
+    for p in names:
+        if p not in measured:
+            row += ["–", "–"]
+            continue
+        gap = abs(measured[p]["value"] - rounds[0]["value"]) / abs(rounds[0]["value"])
+        if not gap <= AGREEMENT:
+            sys.exit(f"{row[0]}: our bound and that of {PEERS[p]} differ by {gap:.1e}")
+        ahead = measured[p]["seconds"] / seconds
+        row += [number(1e3 * measured[p]["seconds"]), at_least(ahead, PEER_RATIO[p]) if judged else number(ahead)]
+    memory = max(x["peak_memory_mb"] for x in rounds)
+    return row + [f"{memory:.0f} MB", f"{rounds[0]['parameters_mb']:.1f} MB"]
+
+
+def wide_table(lines):
+    rows = [[f"N = {x['n']}, P = {x['p']}", f"{x['data_mb']:.0f} MB", number(x["seconds"]), x["iterations"], x["active"],
+             f"{x['peak_memory_mb']:.0f} MB"] for x in lines if x["case"] == "wide"]
+    return table(["training", "outputs", "seconds", "iterations", "dimensions in use", "added to the outputs"], rows)
+
+
+def gplvm_section(results):
+    """Lines of the page, or none when nothing was measured."""
+    lines, peers = read_lines(results / "gplvm.jsonl"), read_lines(results / "gplvm_peers.jsonl")
+    evaluations = [x for x in lines if x["case"] == "evaluation"]
+    if not evaluations:
+        return []
+    names = [p for p in PEERS if any(x["peer"] == p for x in peers)]
+    header = ["case", "ours, ms", "limit, ms", "ours / limit"]
+    for p in names:
+        header += [f"{PEERS[p]}, ms", f"{PEERS[p]} / ours"]
+    header += ["added to the data", "parameters"]
+    cases = dict.fromkeys(key(x) for x in evaluations)
+    page = [
+        "", "## Latent variables: the Bayesian GP-LVM, SE-ARD", "",
+        f"One evaluation of the bound with the gradient in everything (kernel, noise, inducing inputs, q(X)), P = 12,"
+        f" {evaluations[0]['threads']} threads, hot, at\nparameters that change between runs: `gplvm_bench N Q M`. The"
+        " *limit* is what Ψ2 needs by the same threads: the exponentials of\n½M(M+1) pairs for each row, once, and the"
+        " three products around them with Q + 1 features; ours makes the exponentials twice, so that\nno memory grows"
+        " with N but the parameters, their gradient and copies of them. Peers have the same data and parameters and run"
+        "\nafterwards; the bounds agree but for the jitter that each adds.", "",
+        table(header, [evaluation_row(case, evaluations, peers, names) for case in cases]),
+    ]
+    if any(x["case"] == "wide" for x in lines):
+        page += ["", "Training on many more outputs than rows (`gplvm_bench wide N P ITERATIONS`): Q = 5, M = 50, one start"
+                 " and principal\ncomponents included.", "", wide_table(lines)]
+    skipped = [f"- {PEERS[x['peer']]} with N = {x['n']}: {x['skipped']}" for x in peers if "skipped" in x]
+    return page + ([""] + skipped if skipped else [])
