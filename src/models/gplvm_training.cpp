@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <limits>
 
 #include "covary/error.hpp"
 #include "covary/models/gplvm.hpp"
@@ -34,7 +33,8 @@ Minimum Gplvm::train(const LbfgsOptions& training, Jitter& jitter, bool keep_sta
   LbfgsOptions options = training;
   options.objective_changed = [&jitter] { return std::exchange(jitter.raised, false); };
   // A long step may bring inducing inputs together, and the jitter that Kuu needs there would stay
-  // for the run and cost hundreds of nats: such a point is refused while there are others.
+  // for the run and cost hundreds of nats: such a point is refused, and where that ends training
+  // early it goes on with ten times as much.
   Jitter first = jitter;
   objective(parameters_.flatten(), nullptr, first);
   double most = std::max(first.rung, usual_jitter);
@@ -58,7 +58,7 @@ Minimum Gplvm::train(const LbfgsOptions& training, Jitter& jitter, bool keep_sta
   Minimum best = run();
   const bool stopped = options.stop && options.stop();
   if (!best.summary.converged && best.state.iterations < options.max_iterations && !stopped) {
-    most = std::numeric_limits<double>::infinity();
+    most *= 10.0;
     options.max_iterations -= best.state.iterations;
     Minimum more = run();
     more.summary.initial_value = best.summary.initial_value;
@@ -141,6 +141,7 @@ Minimum Gplvm::train_from(Index start, Jitter& jitter) {
     say(fmt::format("start {}: {} iterations with the noise and the kernel's variance held", start,
                     options_.held_iterations));
     train_held(jitter);
+    jitter = Jitter{options_.jitter};  // what the way here needed is not needed where it ended
   }
   say(fmt::format("start {}: all parameters", start));
   return train(options_.training, jitter, true);
