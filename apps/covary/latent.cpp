@@ -8,6 +8,7 @@
 
 #include "covary/data/columns.hpp"
 #include "covary/error.hpp"
+#include "covary/models/correspondences.hpp"
 #include "covary/models/gplvm.hpp"
 #include "progress.hpp"
 
@@ -254,6 +255,28 @@ Outcome predict_latent(const SavedMapGplvm& m, const DataArguments& a, const Com
     RowMatrix X = m.fit.place(Y).X, none = RowMatrix::Zero(X.rows(), X.cols());
     return std::pair(std::move(X), std::move(none));
   });
+}
+
+Outcome predict_correspondences(const SavedLatent& m, const DataArguments& a, Index neighbours,
+                                const Common& common) {
+  const GplvmFit& fit = m.fit;
+  const Table table = read_table(a.data, {parse_header(a.header)});
+  const RowMatrix Y = numeric_columns(table, select_columns(table, fit.output_names));
+  const Correspondences found = correspondences(fit, Y, {.neighbours = neighbours});
+  std::vector<std::string> names{"row", "neighbour", "training_row", "distance"};
+  for (const char* what : {"mean_", "variance_"})
+    for (const auto& name : fit.output_names) names.push_back(what + name);
+  RowMatrix values(Y.rows() * neighbours, static_cast<Index>(names.size()));
+  for (Index k = 0; k < neighbours; ++k) {
+    const Prediction p = fit.decode(found.latent[static_cast<std::size_t>(k)]);
+    for (Index i = 0; i < Y.rows(); ++i) {
+      const auto& rows = found.rows[static_cast<std::size_t>(i)];
+      values.row(i * neighbours + k) << static_cast<double>(i), static_cast<double>(k + 1),
+          static_cast<double>(rows[static_cast<std::size_t>(k)]), found.distances(i, k),
+          p.mean.row(i), p.variance_y.row(i);
+    }
+  }
+  return give_table(a, names, values, "correspondences", common);
 }
 
 Outcome evaluate_latent(const SavedLatent& m, const DataArguments& a) {

@@ -63,6 +63,10 @@ double reconstruction_error(ConstRows Y, ConstRows mean);
 std::optional<RowMatrix> latent_points(const Table& table, Index latent);
 Outcome predict_latent(const SavedLatent& m, const DataArguments& a, const Common& common);
 Outcome predict_latent(const SavedMapGplvm& m, const DataArguments& a, const Common& common);
+// Of a model of several views, some of which the table leaves empty: the nearest training rows of
+// each row in the shared dimensions, and the outputs decoded with them.
+Outcome predict_correspondences(const SavedLatent& m, const DataArguments& a, Index neighbours,
+                                const Common& common);
 Outcome evaluate_latent(const SavedLatent& m, const DataArguments& a);
 
 }  // namespace covary::cli

@@ -21,6 +21,7 @@ struct PredictArguments {
   StepArguments ahead;
   std::vector<std::string> input_variance;
   bool components = false, gradients = false;
+  Index correspond = 0;  // neighbours of each row; 0: a prediction
 };
 
 // What comes with the inputs of a block of rows; both may be empty.
@@ -219,6 +220,7 @@ void check_latent(const PredictArguments& a) {
 }
 Outcome run_with(const SavedLatent& m, const PredictArguments& a, const Common& common) {
   check_latent(a);
+  if (a.correspond > 0) return predict_correspondences(m, a.data, a.correspond, common);
   return predict_latent(m, a.data, common);
 }
 Outcome run_with(const SavedMapGplvm& m, const PredictArguments& a, const Common& common) {
@@ -234,6 +236,8 @@ Outcome run_predict(const PredictArguments& a, const Common& common) {
   if (!(a.data.threshold > 0.0 && a.data.threshold < 1.0))
     throw InputError(fmt::format("--threshold must lie between 0 and 1, got {}", a.data.threshold));
   const AnyModel model = load_any_model(a.data.model);
+  if (a.correspond > 0 && !std::holds_alternative<SavedLatent>(model))
+    throw Unsupported("--correspond is for latent-variable models of several views");
   if (a.ahead.steps == 0)
     return std::visit([&](const auto& m) { return run_with(m, a, common); }, model);
   const auto* m = std::get_if<SavedModel>(&model);
@@ -260,6 +264,10 @@ void add_predict(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
       ->take_all()
       ->allow_extra_args(false);
   add_step_options(*sub, a->ahead);
+  sub->add_option("--correspond", a->correspond,
+                  "Of several views: the K nearest training rows in what the views share, for rows "
+                  "that leave a view empty, and that view decoded with each")
+      ->check(CLI::PositiveNumber);
   sub->add_option("--exposure", a->data.exposure, "Column of exposures or trials, as in fit");
   sub->add_option("--threshold", a->data.threshold,
                   "Of two classes: the second from this probability on")

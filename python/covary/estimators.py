@@ -53,21 +53,23 @@ class _Regressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def _finite(self) -> Any:
         return True
 
-    def predict(self, X: Any, return_std: bool = False, return_cov: bool = False, X_var: Any = None) -> Any:
+    def predict(self, X: Any, return_std: bool = False, return_cov: bool = False, X_var: Any = None,
+                X_cov: Any = None) -> Any:
         """The mean of y and, on demand, its standard deviation or its joint covariance.
 
         Both include the noise, as a prediction of y does; ``fit_.predict_f`` has the function alone.
         With several targets the covariance is (n, n, n_targets). Always arrays, which is what
         scikit-learn's own tools expect; ``predict_table`` has pandas. With ``X_var`` (of the shape of X)
-        the inputs are Gaussian with these variances, and the moments are over them too.
+        the inputs are Gaussian with these variances, or with ``X_cov`` (n×D×D) with these covariances, and the
+        moments are over them too.
         """
         if return_std and return_cov:
             raise ValueError("ask for return_std or return_cov, not both")
         X = self._inputs(X)
-        if X_var is not None:
+        if X_var is not None or X_cov is not None:
             if return_cov:
-                raise ValueError("return_cov is not offered with X_var; fit_.output_covariance has the outputs'")
-            mean, variance = self.fit_.predict_y(X, np.ascontiguousarray(X_var, dtype=np.float64))
+                raise ValueError("return_cov is not offered with X_var or X_cov; fit_.output_covariance has the outputs'")
+            mean, variance = self.fit_.predict_y(X, X_var, X_cov)
             return (mean, np.sqrt(variance)) if return_std else mean
         if return_std:
             mean, variance = self.fit_.predict_y(X)

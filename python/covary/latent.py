@@ -178,6 +178,13 @@ class MRD(_Latent):
         self.random_state = random_state
         self.verbose = verbose
 
+    def correspond(self, X: Any, neighbours: int = 1) -> Any:
+        """For rows that leave a view empty (NaN): training rows that are nearest in what the views share, n×k, their
+        distances, and all outputs decoded with each, n×k×P.
+        """
+        check_is_fitted(self, "fit_")
+        return self.fit_.correspond(np.ascontiguousarray(X, dtype=np.float64), neighbours)
+
     def _more(self, X):
         return {} if self.views is None else {"views": {name: list(columns) for name, columns in self.views.items()}}
 

@@ -8,6 +8,8 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "covary/data/file.hpp"
+#include "covary/error.hpp"
+#include "covary/models/correspondences.hpp"
 #include "covary/models/gplvm.hpp"
 #include "covary/models/gplvm_sampling.hpp"
 #include "covary/report/latent_explorer.hpp"
@@ -79,6 +81,34 @@ Moments decode(const SavedLatent& m, const ArrayLike& X, const ArrayLike& varian
   Prediction p =
       unlocked([&] { return with.size() ? m.fit.decode(at.get(), with) : m.fit.decode(at.get()); });
   return {to_numpy(std::move(p.mean)), to_numpy(std::move(p.variance_y))};
+}
+
+// Rows and distances n×k, and the outputs with each neighbour n×k×P.
+nb::tuple correspond(const SavedLatent& m, const ArrayLike& Y, Index neighbours, double relevance) {
+  const Rows rows = to_outputs(Y);
+  struct Found {
+    RowMatrix rows, distances;
+    std::vector<RowMatrix> outputs;
+  };
+  Found found = unlocked([&] {
+    const CorrespondenceOptions options{.neighbours = neighbours, .relevance = relevance};
+    const Correspondences c = correspondences(m.fit, rows.get(), options);
+    const Index n = c.distances.rows(), P = m.fit.outputs();
+    Found out{RowMatrix(n, neighbours), c.distances,
+              std::vector<RowMatrix>(static_cast<std::size_t>(n), RowMatrix(neighbours, P))};
+    for (Index k = 0; k < neighbours; ++k) {
+      const auto at = static_cast<std::size_t>(k);
+      const RowMatrix mean = m.fit.decode(c.latent[at]).mean;
+      for (Index i = 0; i < n; ++i) {
+        const auto row = static_cast<std::size_t>(i);
+        out.rows(i, k) = static_cast<double>(c.rows[row][at]);
+        out.outputs[row].row(k) = mean.row(i);
+      }
+    }
+    return out;
+  });
+  nb::object whole = nb::cast(to_numpy(std::move(found.rows))).attr("astype")("int64");
+  return nb::make_tuple(whole, to_numpy(std::move(found.distances)), draws_to_numpy(found.outputs));
 }
 
 Moments forecast(const SavedLatent& m, const ArrayLike& times, Index sequence) {
@@ -248,6 +278,15 @@ void bind_latent_fit(nb::module_& m) {
           "path"_a, "draw"_a = "auto", "title"_a = "",
           "Writes a page to walk through the latent space, as ``covary explore`` does. ``draw`` is "
           "'curve', 'bars', 'image(16x16)', 'points(2)', 'points(3)' or 'auto'.")
+      .def(
+          "correspond", correspond, "Y"_a, "neighbours"_a = 1, "relevance"_a = 0.005,
+          "Of several views, some of which Y leaves empty (NaN): for each row the nearest training "
+          "rows in the dimensions that the views share, n×k, their distances, and the outputs "
+          "decoded with what each neighbour has in the dimensions of the empty views, n×k×P.",
+          nb::sig(
+              "def correspond(self, Y: numpy.typing.ArrayLike, neighbours: int = 1, "
+              "relevance: float = 0.005) -> tuple[numpy.typing.NDArray[numpy.int64], " COVARY_ARRAY
+              ", " COVARY_ARRAY "]"))
       .def("forecast", forecast, "times"_a, "sequence"_a = 0,
            "Means and variances of the latent inputs at further times of a sequence, or with −1 of "
            "a new one.",

@@ -9,6 +9,7 @@
 
 #include "arrays.hpp"
 #include "covary/error.hpp"
+#include "covary/models/gaussian_inputs.hpp"
 #include "tables.hpp"
 #include "unlocked.hpp"
 
@@ -32,10 +33,30 @@ Index part_size(const SavedModel& m) {
   return static_cast<Index>(block * std::floor(std::clamp(1e10 / (N * N * block), 1.0, 1e6)));
 }
 
+// n×D×D as a covariance for each row.
+std::vector<Matrix> to_covariances(const ArrayLike& X_cov, Index n, Index D) {
+  const Doubles a = to_array(X_cov, "X_cov");
+  if (a.ndim() != 3 || static_cast<Index>(a.shape(0)) != n || static_cast<Index>(a.shape(1)) != D ||
+      static_cast<Index>(a.shape(2)) != D)
+    throw InputError(
+        fmt::format("X_cov must be a covariance for each row of X, {}×{}×{}", n, D, D));
+  std::vector<Matrix> out;
+  out.reserve(static_cast<std::size_t>(n));
+  for (Index i = 0; i < n; ++i)
+    out.emplace_back(Eigen::Map<const RowMatrix>(a.data() + i * D * D, D, D));
+  return out;
+}
+
 // Of the rows X, or of Gaussians around them.
-Prediction predict(const SavedModel& m, const ArrayLike& X, const ArrayLike& X_var) {
+Prediction predict(const SavedModel& m, const ArrayLike& X, const ArrayLike& X_var,
+                   const ArrayLike& X_cov = nb::none()) {
   const Rows inputs = to_inputs(X, m.inputs);
   const auto all = inputs.get();
+  if (!X_cov.is_none()) {
+    if (!X_var.is_none()) throw InputError("give X_var or X_cov, not both");
+    const auto S = to_covariances(X_cov, all.rows(), all.cols());
+    return unlocked([&] { return predict_gaussian_inputs(m.fit, all, S); });
+  }
   if (!X_var.is_none()) {
     const Rows variance = to_inputs(X_var, "X_var");
     return unlocked([&] { return m.fit.predict(all, variance.get()); });
@@ -126,17 +147,19 @@ SavedModel condition(const SavedModel& m, const ArrayLike& X, const ArrayLike& Y
 void bind_predictions(nb::class_<SavedModel>& fit) {
   fit.def(
          "predict_f",
-         [](const SavedModel& m, const ArrayLike& X, const ArrayLike& X_var) -> Moments {
-           Prediction p = predict(m, X, X_var);
+         [](const SavedModel& m, const ArrayLike& X, const ArrayLike& X_var,
+            const ArrayLike& X_cov) -> Moments {
+           Prediction p = predict(m, X, X_var, X_cov);
            return {outputs_like(X, std::move(p.mean), m.fit.output_names),
                    outputs_like(X, std::move(p.variance_f), m.fit.output_names)};
          },
-         "X"_a, "X_var"_a = nb::none(),
+         "X"_a, "X_var"_a = nb::none(), "X_cov"_a = nb::none(),
          "Mean and variance of the function at each row, in the units of the data. A pandas table "
-         "gives pandas. With X_var (n×D) the inputs are Gaussian with these variances, and the "
-         "moments are over them too.",
+         "gives pandas. With X_var (n×D) the inputs are Gaussian with these variances, or with "
+         "X_cov (n×D×D) with these covariances, and the moments are over them too.",
          nb::sig("def predict_f(self, X: numpy.typing.ArrayLike, "
-                 "X_var: numpy.typing.ArrayLike | None = None) -> " COVARY_MOMENTS))
+                 "X_var: numpy.typing.ArrayLike | None = None, "
+                 "X_cov: numpy.typing.ArrayLike | None = None) -> " COVARY_MOMENTS))
       .def(
           "predict_mean",
           [](const SavedModel& m, const ArrayLike& X) {
@@ -148,16 +171,18 @@ void bind_predictions(nb::class_<SavedModel>& fit) {
           nb::sig("def predict_mean(self, X: numpy.typing.ArrayLike) -> " COVARY_ARRAY))
       .def(
           "predict_y",
-          [](const SavedModel& m, const ArrayLike& X, const ArrayLike& X_var) -> Moments {
-            Prediction p = predict(m, X, X_var);
+          [](const SavedModel& m, const ArrayLike& X, const ArrayLike& X_var,
+             const ArrayLike& X_cov) -> Moments {
+            Prediction p = predict(m, X, X_var, X_cov);
             return {outputs_like(X, std::move(p.mean), m.fit.output_names),
                     outputs_like(X, std::move(p.variance_y), m.fit.output_names)};
           },
-          "X"_a, "X_var"_a = nb::none(),
-          "Mean and variance of a new observation at each row, noise included; with X_var at "
-          "Gaussian inputs.",
+          "X"_a, "X_var"_a = nb::none(), "X_cov"_a = nb::none(),
+          "Mean and variance of a new observation at each row, noise included; with X_var or X_cov "
+          "at Gaussian inputs.",
           nb::sig("def predict_y(self, X: numpy.typing.ArrayLike, "
-                  "X_var: numpy.typing.ArrayLike | None = None) -> " COVARY_MOMENTS))
+                  "X_var: numpy.typing.ArrayLike | None = None, "
+                  "X_cov: numpy.typing.ArrayLike | None = None) -> " COVARY_MOMENTS))
       .def("predict_table", predict_table, "X"_a, "X_var"_a = nb::none(),
            "A pandas table: mean, variance (of y), variance_f, lower and upper (95 % of y).")
       .def("output_covariance", output_covariance, "X"_a, "X_var"_a,

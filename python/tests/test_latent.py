@@ -55,6 +55,20 @@ def test_dynamics_forecast_and_views_share():
     assert both.fit_.views == {"a": [0, 1], "b": [2, 3]}
 
 
+def test_an_empty_view_has_correspondences():
+    t = np.linspace(-1.5, 1.5, 40)
+    Y = np.column_stack([t, np.sin(2 * t), t**2, np.tanh(2 * t)]) + 0.02 * np.random.default_rng(0).standard_normal((40, 4))
+    mrd = cv.MRD({"a": [0, 1], "b": [2, 3]}, latent=2, inducing=12, random_state=0, max_iter=100).fit(Y)
+    half = Y[::8].copy()
+    half[:, 2:] = np.nan
+    rows, distances, outputs = mrd.correspond(half, 3)
+    assert rows.shape == distances.shape == (5, 3) and outputs.shape == (5, 3, 4) and rows.dtype == np.int64
+    assert np.abs(rows - np.arange(0, 40, 8)[:, None]).max() < 6 and (np.diff(distances) >= 0).all()
+    assert np.abs(outputs[:, 0] - Y[::8]).max() < 0.3
+    with pytest.raises(cv.InputError, match="2 of 2 views"):
+        mrd.correspond(Y)
+
+
 def test_a_walk_through_the_latent_space(tmp_path):
     _, Y = curve(30)
     fit = cv.Gplvm(Y, latent=2, inducing=8).fit(max_iter=50)

@@ -290,5 +290,10 @@ def test_gaussian_inputs_by_sampling_them():
     gp = cv.GPRegressor(random_state=0).fit(X8, y8)
     mean, sd = gp.predict(at, return_std=True, X_var=S)
     assert sd[0] > gp.predict(at, return_std=True)[1][0]
+    assert gp.predict(at, return_std=True, X_cov=S[:, :, None])[1] == pytest.approx(sd, rel=1e-9)
     with pytest.raises(cv.InputError, match="variance -1"):
         fit.predict_f(at, -np.ones((2, 1)))
+    with pytest.raises(cv.InputError, match="2×1×1"):
+        fit.predict_f(at, X_cov=S)
+    with pytest.raises(cv.InputError, match="not both"):
+        fit.predict_f(at, S, S[:, :, None])

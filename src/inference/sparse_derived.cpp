@@ -228,6 +228,7 @@ SparsePosterior with_gaussian_rows(const SparsePosterior& posterior, ConstRows m
   const InputMoments moments(p.kernel, p.values.theta,
                              Eigen::Map<const RowMatrix>(p.values.z.data(), M, posterior.dims()));
   std::vector<PsiStatistics> psi;
+  psi.reserve(columns.size());
   for (const auto& own : columns)
     psi.push_back({own, Matrix::Zero(M, M), Matrix::Zero(M, static_cast<Index>(own.size()))});
   for (Index i = 0; i < mean.rows(); ++i) {

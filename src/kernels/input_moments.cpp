@@ -135,8 +135,10 @@ KernelMoments closed_moments(const GaussianForm& form, const Vector& theta, cons
                              ConstVector mean, ConstMatrix S) {
   const Index M = Z.rows(), D = Z.cols();
   std::vector<TermValues> values;
+  values.reserve(form.terms.size());  // terms refer to them
   for (const auto& term : form.terms) values.emplace_back(term, theta.data());
   std::vector<TermAt> terms;
+  terms.reserve(values.size());
   for (const auto& v : values) terms.emplace_back(v, Z, mean, S);
   KernelMoments out{0.0, Vector::Zero(M), Matrix::Zero(M, M), Matrix::Zero(D, M)};
   for (const auto& white : form.white) out.psi0 += white_variance(white, theta.data());

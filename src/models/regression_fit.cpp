@@ -4,7 +4,7 @@
 #include "covary/error.hpp"
 #include "covary/inference/function_draws.hpp"
 #include "covary/inference/uncertain_inputs.hpp"
-#include "covary/models/regression.hpp"
+#include "covary/models/gaussian_inputs.hpp"
 #include "models/undo_covariance.hpp"
 
 namespace covary {
@@ -39,6 +39,26 @@ Prediction RegressionFit::predict(ConstRows X) const {
 Prediction RegressionFit::predict(ConstRows X, ConstRows variance) const {
   return unscaled(output_scaling, UncertainInputs(posterior).predict(
                                       scaled_inputs(*this, X), scaled_variances(*this, variance)));
+}
+
+Prediction predict_gaussian_inputs(const RegressionFit& fit, ConstRows X,
+                                   const std::vector<Matrix>& S) {
+  const Vector inverse = fit.input_scaling.scale.cwiseInverse();
+  std::vector<Matrix> scaled;
+  scaled.reserve(S.size());
+  for (const Matrix& own : S) {
+    if (own.rows() != inverse.size() || (own.cols() != 1 && own.cols() != inverse.size()))
+      throw InputError(fmt::format("a covariance of {} inputs is {}×{}", inverse.size(), own.rows(),
+                                   own.cols()));
+    Matrix to = own.array().colwise() * inverse.array();
+    if (own.cols() == 1)
+      to.array() *= inverse.array();
+    else
+      to.array().rowwise() *= inverse.transpose().array();
+    scaled.push_back(std::move(to));
+  }
+  return unscaled(fit.output_scaling,
+                  UncertainInputs(fit.posterior).predict(scaled_inputs(fit, X), scaled));
 }
 
 Matrix RegressionFit::output_covariance(ConstRows x, ConstRows variance) const {

@@ -82,6 +82,20 @@ class Curve(CommandLine):
         self.json_of("report", self.path("v.cov"), "--out", self.path("v.html"))
         self.assertIn("Relevance for the view one", self.read("v.html"))
 
+    def test_an_empty_view_has_correspondences(self):
+        self.json_of("fit", self.table, "--model", "mrd", "--latent", "2", "--target", "a,b,c,d", "--view", "one=a,b",
+                     "--view", "two=c,d", "--inducing", "12", "--max-iter", "100", "--out", self.path("v.cov"))
+        half = self.write("half.csv", self.text([(*row[:4], "", "") for row in self.rows[::10]]))
+        found = self.json_of("predict", self.path("v.cov"), half, "--correspond", "2")
+        self.assertEqual(found["row"], [i // 2 for i in range(10)])
+        self.assertEqual(found["neighbour"], [1, 2] * 5)
+        for i, training in enumerate(found["training_row"]):
+            self.assertLess(abs(training - 10 * (i // 2)), 5)
+            self.assertLess(abs(found["mean_c"][i] - self.rows[10 * (i // 2)][4]), 0.3)
+        self.refused("predict", self.path("v.cov"), self.table, "--correspond", "2", says=["shows 2 of 2 views"])
+        self.fit("--max-iter", "3")
+        self.refused("predict", self.path("m.cov"), half, "--correspond", "2", says=["between views"])
+
     def test_principal_components_in_closed_form(self):
         fit = self.json_of("fit", self.table, "--model", "ppca", "--latent", "2", "--target", "a,b,c,d", "--label", "half",
                            "--out", self.path("p.cov"))

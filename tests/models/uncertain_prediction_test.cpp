@@ -7,6 +7,7 @@
 #include "covary/error.hpp"
 #include "covary/inference/uncertain_inputs.hpp"
 #include "covary/linalg/quadrature.hpp"
+#include "covary/models/gaussian_inputs.hpp"
 #include "covary/models/gplvm.hpp"
 #include "covary/models/sparse_regression.hpp"
 #include "covary/random/random.hpp"
@@ -116,6 +117,45 @@ TEST(UncertainPrediction, E29NoVarianceIsAPointAndFarAwayIsThePrior) {
     EXPECT_NEAR(prior.mean(0, 0), fit.output_scaling.shift(0), 1e-9);
     EXPECT_NEAR(prior.variance_f(0, 0),
                 fit.posterior.theta()(0) * std::pow(fit.output_scaling.scale(0), 2), 1e-9);
+  }
+}
+
+// E28 with correlated inputs: the law of total variance by quadrature over x = mean + Lε.
+TEST(UncertainPrediction, E28CorrelatedInputsByQuadrature) {
+  const Data d;
+  const QuadratureRule rule = gauss_hermite(40);
+  Matrix L(2, 2);
+  L << 0.4, 0.0, -0.004, 0.003;
+  const RowMatrix at = d.X.topRows(1);
+  for (const bool exact : {true, false}) {
+    const RegressionFit fit = exact ? exact_fit(d) : sparse_fit(d, "vfe");
+    RowMatrix X(rule.nodes.size() * rule.nodes.size(), 2);
+    Vector weight(X.rows());
+    for (Index i = 0, a = 0; a < rule.nodes.size(); ++a)
+      for (Index b = 0; b < rule.nodes.size(); ++b, ++i) {
+        X.row(i) = at.row(0) + (L.col(0) * rule.nodes(a) + L.col(1) * rule.nodes(b)).transpose();
+        weight(i) = rule.weights(a) * rule.weights(b);
+      }
+    const Prediction all = fit.predict(X);
+    const Prediction p = predict_gaussian_inputs(fit, at, {L * L.transpose()});
+    for (Index k = 0; k < p.mean.cols(); ++k) {
+      const double mean = weight.dot(all.mean.col(k));
+      const double variance = weight.dot(all.variance_f.col(k)) +
+                              weight.dot((all.mean.col(k).array() - mean).square().matrix());
+      EXPECT_NEAR(p.mean(0, k), mean, 1e-6 * std::sqrt(variance));
+      EXPECT_NEAR(p.variance_f(0, k), variance, 1e-6 * variance);
+    }
+    const RowMatrix S = (RowMatrix(1, 2) << 0.1, 1e-5).finished();
+    const Prediction diagonal = fit.predict(at, S);
+    const Prediction same = predict_gaussian_inputs(fit, at, {S.transpose()});
+    EXPECT_EQ(diagonal.mean, same.mean);
+    EXPECT_LT((diagonal.variance_f.array() / same.variance_f.array() - 1.0).abs().maxCoeff(),
+              1e-11);
+    Matrix bad(2, 2);
+    bad << 1.0, 2.0, 2.0, 1.0;
+    EXPECT_THROW(predict_gaussian_inputs(fit, at, {bad}), InputError);
+    EXPECT_THROW(predict_gaussian_inputs(fit, at, {Matrix::Zero(3, 3)}), InputError);
+    EXPECT_THROW(predict_gaussian_inputs(fit, at, {}), InputError);
   }
 }
 
