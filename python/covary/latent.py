@@ -80,6 +80,13 @@ class BayesianGPLVM(_Latent):
     restarts : int, default 0
         Starts in all; 0 is four up to 500 rows, two up to 2000, else one.
     max_iter : int, default 1000
+        Of training with all rows; 0 only evaluates.
+    batch_size : int, default 0
+        Rows of a minibatch; 0 trains with all rows, or with another likelihood than Gaussian with 256.
+    steps : int, default 0
+        Of training by minibatches; 0 is fifty passes over the rows, 2000 steps at least.
+    likelihood : str, default "gaussian"
+        How the columns arise from their functions: "bernoulli" for labels 0 and 1, "poisson" for counts, ….
     random_state : int, RandomState instance or None, default None
     verbose : bool, default False
 
@@ -102,16 +109,22 @@ class BayesianGPLVM(_Latent):
     """
 
     def __init__(self, latent: int = 2, kernel: Union[str, Kernel] = "se(ard)", inducing: int = 50,
-                 scale: str = "global", restarts: int = 0, max_iter: int = 1000, random_state: Any = None,
-                 verbose: bool = False):
+                 scale: str = "global", restarts: int = 0, max_iter: int = 1000, batch_size: int = 0, steps: int = 0,
+                 likelihood: str = "gaussian", random_state: Any = None, verbose: bool = False):
         self.latent = latent
         self.kernel = kernel
         self.inducing = inducing
         self.scale = scale
         self.restarts = restarts
         self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.steps = steps
+        self.likelihood = likelihood
         self.random_state = random_state
         self.verbose = verbose
+
+    def _more(self, X):
+        return {"batch": self.batch_size, "steps": self.steps, "likelihood": self.likelihood}
 
 
 class DynamicalGPLVM(_Latent):

@@ -5,13 +5,15 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <variant>
+
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "covary/data/file.hpp"
 #include "covary/error.hpp"
 #include "covary/models/correspondences.hpp"
-#include "covary/models/gplvm.hpp"
 #include "covary/models/gplvm_sampling.hpp"
+#include "covary/models/stochastic_gplvm.hpp"
 #include "covary/report/latent_explorer.hpp"
 #include "expressions.hpp"
 #include "latent_tables.hpp"
@@ -33,29 +35,38 @@ using Moments = std::pair<NumpyArray, NumpyArray>;
 // A model with its data in their own units, so that fit() may set the options of training.
 struct GplvmModel {
   RowMatrix Y;
-  GplvmOptions options;
-  Gplvm gplvm;
+  StochasticGplvmOptions options;
+  std::variant<Gplvm, StochasticGplvm> model;
+
+  static std::variant<Gplvm, StochasticGplvm> make(const RowMatrix& Y,
+                                                   const StochasticGplvmOptions& o) {
+    // By minibatches, or of other than Gaussian outputs.
+    if (o.batch > 0 || o.steps > 0 || o.likelihood.print() != "gaussian")
+      return StochasticGplvm(Y, o);
+    return Gplvm(Y, o.gplvm);
+  }
+  Parameters& parameters() {
+    return std::visit([](auto& m) -> Parameters& { return m.parameters(); }, model);
+  }
 };
 
 SavedLatent run_fit(GplvmModel& m, Index max_iter, std::optional<double> max_seconds,
                     const nb::object& callback, const nb::object& progress) {
-  GplvmOptions options = m.options;
-  options.training.max_iterations = max_iter;
-  if (max_seconds) options.training.max_seconds = *max_seconds;
-  Watch watch(callback, progress, options.training, 1, 0.0);
-  watch.attach(options);
+  StochasticGplvmOptions options = m.options;
+  GplvmOptions& gplvm = options.gplvm;
+  gplvm.training.max_iterations = max_iter;
+  if (max_seconds) gplvm.training.max_seconds = *max_seconds;
+  Watch watch(callback, progress, gplvm.training, 1, 0.0);
+  watch.attach(gplvm);
   // A model of its own is trained, so that other Python threads may go on using this one.
-  Gplvm training = unlocked([&] {
-    Gplvm made(m.Y, options);
-    made.parameters() = m.gplvm.parameters();
-    return made;
-  });
-  SavedLatent out{watch.run(training)};
+  GplvmModel training{m.Y, options, unlocked([&] { return GplvmModel::make(m.Y, options); })};
+  training.parameters() = m.parameters();
+  SavedLatent out{std::visit([&](auto& model) { return watch.run(model); }, training.model)};
   for (Index p = 0; p < m.Y.cols(); ++p) out.fit.output_names.push_back(fmt::format("c{}", p));
   if (out.fit.dynamics)
-    for (Index d = 0; d < options.times.cols(); ++d)
+    for (Index d = 0; d < gplvm.times.cols(); ++d)
       out.fit.time_names.push_back(fmt::format("t{}", d));
-  m.gplvm.parameters() = training.parameters();
+  m.parameters() = training.parameters();
   return out;
 }
 
@@ -126,6 +137,10 @@ of its own; ``times`` (N or N×d) are what the latent inputs follow by Gaussian 
 ``dynamics``, independent between ``sequences``, which are given by their first rows. ``given`` (N×latent,
 NaN where unknown) are inputs that are known.
 
+``likelihood`` is how outputs arise from the functions: ``"gaussian"``, ``"bernoulli"``, ``"poisson"``, … With
+one that is not Gaussian, or with ``batch`` rows of a minibatch or ``steps`` of them, training is by natural
+gradients and Adam, of one view and without times.
+
 >>> import numpy as np, covary as cv
 >>> t = np.linspace(-1.5, 1.5, 60)
 >>> noise = 0.02 * np.random.default_rng(0).standard_normal((60, 4))
@@ -146,9 +161,14 @@ void bind_model(nb::module_& m) {
              Index inducing, const nb::object& views, const ArrayLike& times,
              const KernelLike& dynamics, const std::vector<Index>& sequences,
              const ArrayLike& given, const std::string& scale, double snr, Index restarts,
-             double jitter, std::uint64_t seed) {
+             double jitter, std::uint64_t seed, const std::string& likelihood, Index batch,
+             Index steps) {
             RowMatrix data = to_outputs(Y).get();
-            GplvmOptions o;
+            StochasticGplvmOptions all;
+            all.likelihood = likelihood;
+            all.batch = batch;
+            all.steps = steps;
+            GplvmOptions& o = all.gplvm;
             o.latent = latent;
             o.kernel = to_kernel(kernel);
             o.inducing = inducing;
@@ -162,13 +182,13 @@ void bind_model(nb::module_& m) {
             o.starts = restarts;
             o.jitter = jitter;
             o.seed = seed;
-            Gplvm model = unlocked([&] { return Gplvm(data, o); });
-            new (self) GplvmModel{std::move(data), std::move(o), std::move(model)};
+            auto model = unlocked([&] { return GplvmModel::make(data, all); });
+            new (self) GplvmModel{std::move(data), std::move(all), std::move(model)};
           },
           "Y"_a, "latent"_a = 10, "kernel"_a = "se(ard)", "inducing"_a = 50, "views"_a = nb::none(),
           "times"_a = nb::none(), "dynamics"_a = "se + white", "sequences"_a = std::vector<Index>(),
           "given"_a = nb::none(), "scale"_a = "global", "snr"_a = 100.0, "restarts"_a = 0,
-          "jitter"_a = 0.0, "seed"_a = 0)
+          "jitter"_a = 0.0, "seed"_a = 0, "likelihood"_a = "gaussian", "batch"_a = 0, "steps"_a = 0)
       .def(
           "fit",
           [](GplvmModel& self, Index max_iter, std::optional<double> max_seconds,
@@ -180,16 +200,25 @@ void bind_model(nb::module_& m) {
           "Trains from the current parameters, and from further starts; the best bound is kept.")
       .def(
           "elbo",
-          [](const GplvmModel& self) { return unlocked([&] { return self.gplvm.elbo(); }); },
+          [](const GplvmModel& self) {
+            return unlocked([&] {
+              return std::visit([](const auto& made) { return made.elbo(); }, self.model);
+            });
+          },
           "The bound at the current parameters, in the units of the data.")
       .def_prop_ro(
-          "parameters", [](GplvmModel& self) -> Parameters& { return self.gplvm.parameters(); },
+          "parameters", [](GplvmModel& self) -> Parameters& { return self.parameters(); },
           nb::rv_policy::reference_internal, "In the units the model sees.")
-      .def_prop_ro("kernel", [](const GplvmModel& self) { return self.options.kernel; })
-      .def_prop_ro("warnings", [](const GplvmModel& self) { return self.gplvm.warnings(); })
+      .def_prop_ro("kernel", [](const GplvmModel& self) { return self.options.gplvm.kernel; })
+      .def_prop_ro("warnings",
+                   [](const GplvmModel& self) {
+                     return std::visit([](const auto& made) { return made.warnings(); },
+                                       self.model);
+                   })
       .def("__repr__", [](const GplvmModel& self) {
         return fmt::format("<Gplvm: {}×{} outputs, {} latent dimensions, kernel {}>", self.Y.rows(),
-                           self.Y.cols(), self.options.latent, self.options.kernel.print());
+                           self.Y.cols(), self.options.gplvm.latent,
+                           self.options.gplvm.kernel.print());
       });
 }
 
@@ -317,6 +346,12 @@ void bind_latent_fit(nb::module_& m) {
             return out;
           },
           "Names and columns of the views.", nb::sig("def views(self) -> dict[str, list[int]]"))
+      .def_prop_ro(
+          "likelihood",
+          [](const SavedLatent& s) {
+            return s.fit.likelihood ? s.fit.likelihood->print() : std::string("gaussian");
+          },
+          "How outputs arise from the functions.")
       .def_prop_ro(
           "value", [](const SavedLatent& s) { return s.fit.elbo; },
           "The bound in nats, in the units of the data, without log priors.")

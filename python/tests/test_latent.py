@@ -100,6 +100,27 @@ def test_the_bound_has_referees():
         fit.sample_latent(Y[:4])
 
 
+def test_minibatches_and_other_likelihoods(tmp_path):
+    _, Y = curve(60)
+    model = cv.BayesianGPLVM(latent=2, inducing=10, batch_size=20, steps=300, random_state=0).fit(Y)
+    assert "minibatches of 20" in model.fit_.summary.route
+    assert np.sqrt(np.mean((model.inverse_transform(model.embedding_) - Y) ** 2)) < 0.2
+    collapsed = cv.Gplvm(Y, latent=2, inducing=10, seed=3, jitter=1e-6)
+    stochastic = cv.Gplvm(Y, latent=2, inducing=10, seed=3, jitter=1e-6, batch=20)
+    assert stochastic.elbo() == pytest.approx(collapsed.elbo(), rel=1e-8)
+    labels = (Y > 0).astype(float)
+    labels[3, 1] = np.nan
+    model = cv.BayesianGPLVM(latent=2, inducing=8, likelihood="bernoulli", steps=60, random_state=0).fit(labels)
+    assert model.fit_.likelihood == "bernoulli(logit)"
+    back = model.inverse_transform(model.transform(labels[:5]))
+    assert back.shape == (5, Y.shape[1]) and np.all((back >= 0) & (back <= 1))
+    model.fit_.save(tmp_path / "labels.cov")
+    again = cv.load(tmp_path / "labels.cov")
+    assert np.array_equal(again.decode(again.mean)[0], model.fit_.decode(model.fit_.mean)[0])
+    with pytest.raises(cv.InputError):
+        cv.BayesianGPLVM(likelihood="bernoulli").fit(Y)
+
+
 def test_files_and_pickles_keep_the_bits(tmp_path):
     _, Y = curve(30)
     fit = cv.Gplvm(Y, latent=2, inducing=8).fit(max_iter=10)

@@ -161,7 +161,8 @@ UncollapsedEvaluation evaluate_uncollapsed(const UncollapsedProblem& p, const Un
                                : gradient->of_parameters ? RowAdjoints::all
                                : gradient->coupled       ? RowAdjoints::coupled
                                                          : RowAdjoints::q;
-  RowTermSums sums = row_terms(contexts, p.likelihood, v.q, *p.sweep, adjoints);
+  RowTermSums sums = p.sums ? p.sums(contexts, v.q, adjoints)
+                            : row_terms(contexts, p.likelihood, v.q, *p.sweep, adjoints);
   out.fit = p.scale * sums.value;
   if (gradient) {
     gradient->g = p.scale * sums.A_m;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "covary/random/random.hpp"
@@ -24,41 +25,59 @@ class RowWindow : public RowSource {
   Index first_, n_;
 };
 
-// The minibatches of the steps 0, 1, …: every pass visits every row once, in an order of its own;
-// the last batch of a pass may be smaller. Of rows in a file, batches are runs in any order.
+// Which of n things the steps 0, 1, … take, `size` at a time: every pass visits each once, in an
+// order of its own; the last of a pass may be fewer.
+class BatchOrder {
+ public:
+  BatchOrder(Index n, Index size, std::uint64_t seed)
+      : n_(n), size_(size), per_pass_((n + size - 1) / size), seed_(seed) {}
+  Index per_pass() const { return per_pass_; }
+  std::span<const Index> at(Index step) {
+    const Index pass = step / per_pass_, first = step % per_pass_ * size_;
+    if (pass != pass_) {
+      order_ = Random(seed_, 0xba7c4 + static_cast<std::uint64_t>(pass)).permutation(n_);
+      pass_ = pass;
+    }
+    return std::span(order_).subspan(static_cast<std::size_t>(first),
+                                     static_cast<std::size_t>(std::min(size_, n_ - first)));
+  }
+
+ private:
+  Index n_, size_, per_pass_;
+  std::uint64_t seed_;
+  Index pass_ = -1;
+  std::vector<Index> order_;
+};
+
+// The minibatches of the steps 0, 1, …. Of rows in a file, batches are runs in any order.
 class Batches {
  public:
   Batches(const RowSource& rows, bool in_memory, Index size, std::uint64_t seed)
       : rows_(rows),
         in_memory_(in_memory),
         size_(size),
-        per_pass_((rows.rows() + size - 1) / size),
-        seed_(seed) {
+        order_(in_memory ? rows.rows() : (rows.rows() + size - 1) / size, in_memory ? size : 1,
+               seed) {
     if (!in_memory_) return;
     X_.resize(size, rows.dims());
     y_.resize(size, 1);
     aux_.resize(size);
     weights_.resize(size);
   }
-  Index per_pass() const { return per_pass_; }
+  Index per_pass() const { return order_.per_pass(); }
 
   template <class Use>
   auto with(Index step, const Use& use) {
-    const Index pass = step / per_pass_, place = step % per_pass_;
-    if (pass != pass_) {
-      Random random(seed_, 0xba7c4 + static_cast<std::uint64_t>(pass));
-      order_ = random.permutation(in_memory_ ? rows_.rows() : per_pass_);
-      pass_ = pass;
-    }
+    const std::span<const Index> chosen = order_.at(step);
     if (!in_memory_) {
-      const Index first = order_[static_cast<std::size_t>(place)] * size_;
+      const Index first = chosen.front() * size_;
       return use(RowWindow(rows_, first, std::min(size_, rows_.rows() - first)));
     }
-    const Index n = std::min(size_, rows_.rows() - place * size_);
+    const auto n = static_cast<Index>(chosen.size());
     ReadBuffer none;
     const DataBlock all = rows_.read(0, rows_.rows(), none);
     for (Index i = 0; i < n; ++i) {
-      const Index row = order_[static_cast<std::size_t>(place * size_ + i)];
+      const Index row = chosen[static_cast<std::size_t>(i)];
       std::copy_n(all.x.row(row), all.x.dims, X_.row(i).data());
       y_(i, 0) = all.y[row];
       if (all.noise) aux_(i) = all.noise[row];
@@ -71,10 +90,8 @@ class Batches {
  private:
   const RowSource& rows_;
   bool in_memory_;
-  Index size_, per_pass_;
-  std::uint64_t seed_;
-  Index pass_ = -1;
-  std::vector<Index> order_;
+  Index size_;
+  BatchOrder order_;
   RowMatrix X_, y_;
   Vector aux_, weights_;
 };

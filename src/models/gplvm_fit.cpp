@@ -80,16 +80,22 @@ std::vector<RowMatrix> GplvmFit::sample(ConstRows X, Index draws, std::uint64_t 
 }
 
 Prediction GplvmFit::decode(ConstRows X) const {
-  return decode_by_view(*this, X.rows(), [&](const SparsePosterior& p) { return p.predict(X); });
+  return through_likelihood(
+      decode_by_view(*this, X.rows(), [&](const SparsePosterior& p) { return p.predict(X); }));
 }
 
 Prediction GplvmFit::decode(ConstRows at, ConstRows with) const {
-  return decode_by_view(*this, at.rows(), [&](const SparsePosterior& p) {
+  return through_likelihood(decode_by_view(*this, at.rows(), [&](const SparsePosterior& p) {
     return UncertainInputs(p).predict(at, with);
-  });
+  }));
 }
 
 Matrix GplvmFit::output_covariance(ConstRows at, ConstRows with) const {
+  if (likelihood)
+    throw Unsupported(
+        fmt::format("the covariance of outputs is that of Gaussian noise, not {}; sample() draws "
+                    "the functions",
+                    likelihood->print()));
   if (mappings.size() > 1)
     throw Unsupported("the covariance of outputs is that of one view; the model has several");
   const auto& m = mappings.front();
@@ -100,6 +106,7 @@ Matrix GplvmFit::output_covariance(ConstRows at, ConstRows with) const {
 }
 
 GplvmFit::Inferred GplvmFit::infer(ConstRows Y, Index iterations, Index starts) const {
+  if (likelihood) return infer_by_draws(Y, iterations);
   const Index n = Y.rows(), Q = latent(), N = mean.rows();
   const std::vector<RowMatrix> scaled = rows_by_view(*this, Y);
   std::vector<UncertainInputs> maps;
@@ -147,6 +154,7 @@ GplvmFit::Inferred GplvmFit::infer(ConstRows Y, Index iterations, Index starts) 
 
 Vector GplvmFit::log_density(ConstRows Y, Index iterations, Index starts) const {
   const Inferred q = infer(Y, iterations, starts);
+  if (likelihood) return q.bound;
   const std::vector<RowMatrix> scaled = rows_by_view(*this, Y);
   std::vector<RowDensity> densities;
   densities.reserve(mappings.size());

@@ -178,6 +178,10 @@ std::string model_json(const GplvmFit& fit, const LatentExplorerOptions& options
 }  // namespace
 
 std::string latent_explorer(const GplvmFit& fit, const LatentExplorerOptions& options) {
+  if (fit.likelihood)
+    throw Unsupported(fmt::format(
+        "the page decodes Gaussian outputs, not those of {}; predict decodes points x0, x1, …",
+        fit.likelihood->print()));
   return fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "

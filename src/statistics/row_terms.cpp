@@ -105,12 +105,14 @@ struct Scratch {
 class RowTermSweep {
  public:
   RowTermSweep(std::span<const SweepContext> contexts, const RowLikelihood& likelihood,
-               const WhitenedGaussian& q, const Sweep& sweep, RowAdjoints adjoints)
+               const WhitenedGaussian& q, const Sweep& sweep, RowAdjoints adjoints,
+               RowMatrix* x_bar)
       : contexts_(contexts),
         likelihood_(likelihood),
         q_(q),
         sweep_(sweep),
         adjoints_(adjoints),
+        x_bar_(x_bar),
         L_(likelihood.latents),
         F_(L_ > 1 ? L_ : sweep.rows().outputs()),
         pairs_(adjoints == RowAdjoints::coupled ? L_ * (L_ - 1) / 2 : 0) {
@@ -135,6 +137,7 @@ class RowTermSweep {
     // ones.
     if (adjoints_ == RowAdjoints::all)
       for (const Matrix& Ls : q_.Ls) S_.push_back(square_of_lower(Ls));
+    if (x_bar_) x_bar_->setZero(sweep.rows().rows(), sweep.rows().dims());
   }
 
   RowTermSums run() {
@@ -168,6 +171,9 @@ class RowTermSweep {
                                    L_, sweep_.rows().outputs()));
     if (pairs_ > 0 && !shared())
       throw InputError("functions of several kernels do not step together");
+    if (x_bar_ && (adjoints_ != RowAdjoints::all ||
+                   (contexts_.front().mean && !contexts_.front().mean->is_zero())))
+      throw InputError("the gradient by the inputs needs all adjoints and a zero mean function");
     if (contexts_.empty() || (!shared() && static_cast<Index>(contexts_.size()) != F_))
       throw InputError(fmt::format("{} kernels for {} functions: one for all, or one for each",
                                    contexts_.size(), F_));
@@ -271,9 +277,10 @@ class RowTermSweep {
       const SweepContext& c = contexts_[part];
       if (!c.features->is_white()) solve_lower(c.Luu, bar, Op::transpose);
       double *theta_bar = sum + layout_.theta[part], *z_bar = sum + layout_.z[part];
+      double* to_x = x_bar_ ? x_bar_->row(block.x.first).data() : nullptr;
       c.features->Kuf_pullback(c.theta, c.z, block.x, s.K[part].data(), bar.data(), theta_bar,
-                               z_bar, nullptr);
-      c.kernel->diagonal_pullback(c.theta, block.x, s.k_bar.data(), theta_bar, nullptr);
+                               z_bar, to_x);
+      c.kernel->diagonal_pullback(c.theta, block.x, s.k_bar.data(), theta_bar, to_x);
     }
     if (B_ > 0)
       gemm(1.0, basis(block), Op::transpose, s.m_bar, Op::none, 1.0,
@@ -311,6 +318,7 @@ class RowTermSweep {
   const WhitenedGaussian& q_;
   const Sweep& sweep_;
   RowAdjoints adjoints_;
+  RowMatrix* x_bar_;
   Index L_, F_, pairs_, M_ = 0, B_ = 0;
   Layout layout_;
   std::vector<Matrix> S_;  // Ls·Lsᵀ of each function
@@ -334,8 +342,9 @@ RowExpectation gaussian_expectation(double noise_variance) {
 }
 
 RowTermSums row_terms(std::span<const SweepContext> contexts, const RowLikelihood& likelihood,
-                      const WhitenedGaussian& q, const Sweep& sweep, RowAdjoints adjoints) {
-  return RowTermSweep(contexts, likelihood, q, sweep, adjoints).run();
+                      const WhitenedGaussian& q, const Sweep& sweep, RowAdjoints adjoints,
+                      RowMatrix* x_bar) {
+  return RowTermSweep(contexts, likelihood, q, sweep, adjoints, x_bar).run();
 }
 
 }  // namespace covary

@@ -97,6 +97,10 @@ Container latent_container(const GplvmFit& fit) {
     j["dynamics"] = to_json(*fit.dynamics, fit.time_names, c);
     c.put_vector("dynamics.values", fit.dynamics_values);
   }
+  if (fit.likelihood) {
+    j["likelihood"] = fit.likelihood->print();
+    c.put_vector("likelihood.values", fit.likelihood_values);
+  }
   c.metadata = j.dump();
   return c;
 }
@@ -126,6 +130,12 @@ GplvmFit latent_from(const Container& c, const json& j) {
     if (!fit.dynamics_values.allFinite() ||
         !(fit.dynamics_values.segment(N * Q, N * Q).minCoeff() >= 0.0))
       throw FileError(fmt::format("{} has no usable dynamics", c.source));
+  }
+  if (j.contains("likelihood")) {
+    fit.likelihood = Likelihood(j.at("likelihood").get<std::string>());
+    fit.likelihood_values = c.vector("likelihood.values", fit.likelihood->parameter_count());
+    if (fit.likelihood->latents() != 1 || !fit.likelihood_values.allFinite())
+      throw FileError(fmt::format("{} has no usable likelihood", c.source));
   }
   return fit;
 }

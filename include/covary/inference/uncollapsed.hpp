@@ -25,6 +25,9 @@ struct UncollapsedProblem {
   const Sweep* sweep = nullptr;  // over all rows, or those of a minibatch
   double scale = 1.0;            // rows of the data / rows of the sweep
   RowLikelihood likelihood;
+  // What sums the data's term and its adjoints, where that is not row_terms() over the sweep.
+  std::function<RowTermSums(std::span<const SweepContext>, const WhitenedGaussian&, RowAdjoints)>
+      sums = nullptr;
   bool guard_eigenvalue = false;  // as in SparseProblem
 };
 

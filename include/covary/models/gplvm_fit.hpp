@@ -1,12 +1,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "covary/data/scaling.hpp"
 #include "covary/inference/latent_inputs.hpp"
 #include "covary/inference/sparse_posterior.hpp"
+#include "covary/likelihoods/likelihood.hpp"
 #include "covary/training/summary.hpp"
 
 namespace covary {
@@ -37,6 +39,10 @@ struct GplvmFit {
   std::vector<std::string> output_names = {};
   std::vector<std::string> row_labels = {};  // of the rows, for pictures and scores; or none
   std::vector<std::string> time_names = {};  // of the columns that a dynamical model follows
+  // How outputs arise from the functions, where that is not by Gaussian noise: the mapping is then
+  // that of the functions, and outputs are not scaled.
+  std::optional<Likelihood> likelihood = {};
+  Vector likelihood_values = {};
 
   Index latent() const { return mean.cols(); }
   Index outputs() const;
@@ -55,11 +61,12 @@ struct GplvmFit {
   // Joint draws of the outputs, without noise, at points of the latent space; n×P each.
   std::vector<RowMatrix> sample(ConstRows X, Index draws, std::uint64_t seed) const;
   // Of one such Gaussian: the covariance of the outputs' functions, P×P, which share the input.
-  // Unsupported with several views, whose kernels differ.
+  // Unsupported with several views, whose kernels differ, and with other likelihoods.
   Matrix output_covariance(ConstRows mean, ConstRows variance) const;
 
   // q(x) of further rows of outputs, NaN where they are not observed, each by itself: the bound is
-  // maximised from the nearest training rows. A row with nothing observed keeps the prior.
+  // maximised from the nearest training rows. A row with nothing observed keeps the prior. With
+  // other likelihoods by as many steps of Adam over fixed draws, from the nearest row alone.
   struct Inferred {
     RowMatrix mean, variance;  // n×Q
     Vector bound;              // of log p(y | the data), n, in the units of the data
@@ -68,11 +75,15 @@ struct GplvmFit {
 
   // log p(y | the data) of further rows, NaN where they are not observed: what they add to the
   // bound at the q(x) that infer() finds, in the units of the data. An estimate and no bound; never
-  // below Inferred::bound.
+  // below Inferred::bound. With other likelihoods it is the bound.
   Vector log_density(ConstRows Y, Index iterations = 200, Index starts = 2) const;
 
   // Latent inputs at further times, and what they decode to. sequence −1 is a new one.
   LatentMarginals forecast(ConstRows times, Index sequence = 0) const;
+
+ private:
+  Prediction through_likelihood(Prediction f) const;
+  Inferred infer_by_draws(ConstRows Y, Index iterations) const;
 };
 
 // 1-nearest-neighbour errors of labels over the rows of X, each left out in turn.

@@ -69,8 +69,10 @@ struct RowTermSums {
   std::vector<Matrix> S;                 // Ls·Lsᵀ of each function; with all adjoints
 };
 // One context for all functions, or one for each with as many features. The mean and its weights
-// (basis × F) are those of the first; noise is not used.
+// (basis × F) are those of the first; noise is not used. With all adjoints and a zero mean function
+// x_bar, unless null, becomes the gradient by the inputs, rows × dims.
 RowTermSums row_terms(std::span<const SweepContext> contexts, const RowLikelihood& likelihood,
-                      const WhitenedGaussian& q, const Sweep& sweep, RowAdjoints adjoints);
+                      const WhitenedGaussian& q, const Sweep& sweep, RowAdjoints adjoints,
+                      RowMatrix* x_bar = nullptr);
 
 }  // namespace covary

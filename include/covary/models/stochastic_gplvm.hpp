@@ -1,0 +1,106 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "covary/inference/natural_gradient.hpp"
+#include "covary/models/gplvm.hpp"
+#include "covary/statistics/expectations.hpp"
+#include "covary/training/adam.hpp"
+
+namespace covary {
+
+struct StochasticGplvmOptions {
+  // Dimensions, kernel, inducing inputs, scaling, where training starts, the seed, what is told;
+  // of `training` the limit of seconds, `stop`, and max_iterations = 0, which only evaluates. One
+  // view with the standard normal prior.
+  GplvmOptions gplvm = {};
+  Likelihood likelihood = "gaussian";  // of every column; a function each
+  Index batch = 0;                     // rows of a minibatch; 0: 256, or all when they are fewer
+
+  // So many steps, or passes over the rows; 0: fifty passes, at least 2000 and at most 20 000
+  // steps.
+  Index steps = 0, epochs = 0;
+  // A step moves q(x) of the rows of its batch so often, by Adam, before and with q(u), by its
+  // natural gradient, and the kernel, the likelihood and Z, by Adam.
+  Index local_steps = 2;
+  double local_rate = 0.05;
+  double natural_step = 0.1;  // reached from a hundredth of it in natural_ramp steps
+  Index natural_ramp = 20;
+  // every = 0: as long as the run. Its shape is that of local_rate too.
+  LearningRate learning_rate = {0.01, LearningRate::Schedule::cosine, 0.05, 0, 0};
+  Index draws = 16;         // points that stand for q(x) of a row, unless the noise is Gaussian
+  Index final_sweeps = 10;  // steps of q(u) over all rows at the end, unless the noise is Gaussian
+
+  void check() const;
+};
+
+// The Bayesian GP-LVM with q(u) explicit, over minibatches of rows and for any likelihood of one
+// function a column (Hensman et al. 2013; Damianou 2015, 3.3.3):
+//   F = Σ_n {Σ_p ⟨log p(y_np | f_p(x_n))⟩ − KL(q(x_n) ‖ N(0, I))} − Σ_p KL(q(u_p) ‖ p(u_p)).
+// With Gaussian noise the expectations are exact and at the best q(u) this is the bound of Gplvm.
+//
+//   StochasticGplvmOptions options;
+//   options.likelihood = "bernoulli";
+//   GplvmFit fit = StochasticGplvm(Y, options).fit();
+class StochasticGplvm {
+ public:
+  // Y: N×P, NaN where missing.
+  explicit StochasticGplvm(ConstRows Y, StochasticGplvmOptions options = {});
+
+  // As of Gplvm, with the likelihood's own.
+  Parameters& parameters() { return parameters_; }
+  const Parameters& parameters() const { return parameters_; }
+  const StochasticGplvmOptions& options() const { return options_; }
+  const std::vector<std::string>& warnings() const { return warnings_; }
+  Index rows() const { return Y_.rows(); }
+  Index batch() const { return options_.batch; }
+  NaturalGaussian prior() const;  // where q(u) begins
+
+  // The gradient by the values of everything below "latent", as rows, and of everything else.
+  struct Gradient {
+    RowMatrix mean_bar, variance_bar;  // of the rows, not scaled
+    Vector values_bar;
+    UncollapsedGradient of_q;
+  };
+  // The bound as some rows tell it, in model units, at the present parameters.
+  double evaluate(std::span<const Index> rows, const WhitenedGaussian& q, Jitter& jitter,
+                  Gradient* gradient = nullptr) const;
+  // Over all rows at the best q(u), in the units of the data.
+  double elbo() const;
+
+  GplvmFit fit();
+
+ private:
+  struct Batch;
+  struct State;
+  bool is_gaussian() const { return options_.likelihood.print() == "gaussian"; }
+  RowMatrix working_outputs(ConstRows Y) const;
+  Batch batch_of(std::span<const Index> rows, const RowMatrix& mean,
+                 const RowMatrix& variance) const;
+  UncollapsedProblem problem(const Batch& batch, ConstVector values,
+                             GaussianRowGradient* rows_bar) const;
+  UncollapsedValues unpack(ConstVector values, WhitenedGaussian q) const;
+  double evaluate(const Batch& batch, ConstVector values, const WhitenedGaussian& q, Jitter& jitter,
+                  Gradient* gradient) const;
+  QOptimum best_q(NaturalGaussian& q, Jitter& jitter, Index sweeps) const;
+  Parameters of_all() const;  // what all rows share
+  void train(NaturalGaussian& q, Jitter& jitter, Summary& summary);
+  double step(State& state, std::span<const Index> rows, const Parameters& shared, const Vector& u,
+              Vector& gradient) const;
+  GplvmFit finished(NaturalGaussian q, Jitter jitter, Summary summary);
+  void say(const std::string& text) const;
+
+  StochasticGplvmOptions options_;
+  RowMatrix Y_;  // as the model sees them
+  Gplvm gplvm_;  // where training starts, and with Gaussian noise the model at its end
+  FeaturesPtr features_;
+  double log_jacobian_ = 0.0;
+  std::vector<std::string> warnings_;
+  Parameters parameters_;
+};
+
+}  // namespace covary

@@ -1,0 +1,228 @@
+#include "covary/models/stochastic_gplvm.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "covary/error.hpp"
+#include "covary/statistics/gaussian_row_terms.hpp"
+#include "models/sampled_rows.hpp"
+#include "models/stochastic_gplvm_batch.hpp"
+
+namespace covary {
+namespace {
+
+constexpr Index usual_batch = 256;
+
+void require(bool holds, const char* option, double value, const char* rule) {
+  if (!holds) throw InputError(fmt::format("{} is {}; it must be {}", option, value, rule));
+}
+
+// What training starts from, evaluated and never trained itself.
+GplvmOptions start_of(const StochasticGplvmOptions& o, bool gaussian) {
+  GplvmOptions out = o.gplvm;
+  out.starts = 1;
+  out.training.max_iterations = 0;
+  if (!gaussian) out.scale_outputs = ScaleMode::global;
+  return out;
+}
+
+// Columns with something observed, by which rows they miss.
+std::vector<std::vector<Index>> observed_columns(const RowMatrix& Y) {
+  std::vector<std::vector<Index>> out;
+  for (Index p = 0; p < Y.cols(); ++p) {
+    if (Y.col(p).array().isNaN().all()) continue;
+    const auto same = [&](const std::vector<Index>& group) {
+      return (Y.col(p).array().isNaN() == Y.col(group.front()).array().isNaN()).all();
+    };
+    const auto found = std::find_if(out.begin(), out.end(), same);
+    if (found == out.end())
+      out.push_back({p});
+    else
+      found->push_back(p);
+  }
+  return out;
+}
+
+}  // namespace
+
+void StochasticGplvmOptions::check() const {
+  gplvm.check();
+  if (!gplvm.views.empty() || gplvm.times.size() || gplvm.given.size() || gplvm.prior_mean.size())
+    throw Unsupported(
+        "minibatches and other likelihoods are offered for one view whose latent inputs have the "
+        "standard normal prior; leave out batch and likelihood for views, dynamics and known "
+        "inputs");
+  if (likelihood.latents() != 1)
+    throw Unsupported(
+        fmt::format("{} has {} functions behind a datum; a latent-variable model "
+                    "takes likelihoods of one",
+                    likelihood.print(), likelihood.latents()));
+  likelihood.require(Inference::svgp);
+  require(batch >= 0, "batch", static_cast<double>(batch), "0 (automatic) or positive");
+  require(steps >= 0, "steps", static_cast<double>(steps), "0 (automatic) or positive");
+  require(epochs >= 0, "epochs", static_cast<double>(epochs), "0 (automatic) or positive");
+  require(local_steps >= 1, "local_steps", static_cast<double>(local_steps), "at least 1");
+  require(local_rate > 0.0, "local_rate", local_rate, "positive");
+  require(natural_step > 0.0 && natural_step <= 1.0, "natural_step", natural_step,
+          "above 0 and at most 1");
+  require(natural_ramp >= 0, "natural_ramp", static_cast<double>(natural_ramp), "at least 0");
+  require(draws >= 2 && draws % 2 == 0, "draws", static_cast<double>(draws), "even and positive");
+  require(final_sweeps >= 1, "final_sweeps", static_cast<double>(final_sweeps), "at least 1");
+  LearningRate rate = learning_rate;
+  if (rate.every == 0) rate.every = 1;
+  rate.check();
+}
+
+StochasticGplvm::StochasticGplvm(ConstRows Y, StochasticGplvmOptions options)
+    : options_((options.check(), std::move(options))),
+      gplvm_(working_outputs(Y), start_of(options_, is_gaussian())) {
+  if (options_.batch == 0) options_.batch = usual_batch;
+  options_.batch = std::min(options_.batch, Y.rows());
+  if (is_gaussian()) {
+    const ScalingFit scaling = fit_scaling(Y, options_.gplvm.scale_outputs);
+    Y_ = scaling.scaling.apply(Y);
+    log_jacobian_ = scaling.scaling.log_jacobian(Y);
+    warnings_ = gplvm_.warnings();
+  } else {
+    Y_ = Y;
+    for (Index p = 0; p < Y.cols(); ++p) {
+      if (Y.col(p).array().isNaN().all())
+        throw InputError(fmt::format("column {} has no observed output; drop it", p));
+      options_.likelihood.check(Vector(Y.col(p)));
+    }
+  }
+  const Parameters of_likelihood = options_.likelihood.parameters();
+  for (const Parameter& p : gplvm_.parameters().all()) {
+    if (p.path != "likelihood.variance" || is_gaussian())
+      parameters_.add(p);
+    else
+      for (const Parameter& own : of_likelihood.all()) parameters_.add(own);
+  }
+  const Vector& z = parameters_.at("features.Z").value;
+  const Index Q = options_.gplvm.latent;
+  features_ = inducing_points(options_.gplvm.kernel,
+                              Eigen::Map<const RowMatrix>(z.data(), z.size() / Q, Q));
+}
+
+// What principal components are taken of: counts by their logarithms.
+RowMatrix StochasticGplvm::working_outputs(ConstRows Y) const {
+  if (is_gaussian() || !(Y.array().isNaN() || Y.array() >= 0.0).all()) return Y;
+  return Y.array().log1p();
+}
+
+NaturalGaussian StochasticGplvm::prior() const { return {features_->size(), Y_.cols()}; }
+
+StochasticGplvm::Batch StochasticGplvm::batch_of(std::span<const Index> rows, const RowMatrix& mean,
+                                                 const RowMatrix& variance) const {
+  const std::vector<Index> chosen(rows.begin(), rows.end());
+  Batch out{mean(chosen, Eigen::all), variance(chosen, Eigen::all), Y_(chosen, Eigen::all), {}, {}};
+  if (is_gaussian())
+    out.columns = observed_columns(out.Y);
+  else
+    out.deviates = row_deviates(rows, options_.gplvm.latent, options_.draws, options_.gplvm.seed);
+  return out;
+}
+
+UncollapsedValues StochasticGplvm::unpack(ConstVector values, WhitenedGaussian q) const {
+  const Index K = options_.gplvm.kernel.parameter_count(options_.gplvm.latent);
+  return {{values.head(K)}, {values.tail(features_->parameter_count())}, Matrix(), std::move(q)};
+}
+
+UncollapsedProblem StochasticGplvm::problem(const Batch& b, ConstVector values,
+                                            GaussianRowGradient* rows_bar) const {
+  static const Mean zero;
+  const Index K = options_.gplvm.kernel.parameter_count(options_.gplvm.latent);
+  const Vector own = values.segment(K, options_.likelihood.parameter_count());
+  UncollapsedProblem out;
+  out.parts = {{features_.get(), &options_.gplvm.kernel}};
+  out.mean = &zero;
+  out.scale = static_cast<double>(rows()) / static_cast<double>(b.mean.rows());
+  out.guard_eigenvalue = true;
+  out.likelihood.parameters = own.size();
+  if (is_gaussian()) {
+    out.sums = [this, &b, rows_bar, noise = own(0)](std::span<const SweepContext> contexts,
+                                                    const WhitenedGaussian& q, RowAdjoints wanted) {
+      const GaussianRows source(b.mean, b.variance, b.Y);
+      const Sweep sweep(source, 32);
+      SweepContext c = contexts.front();
+      c.noise = noise;
+      return gaussian_row_terms(c, options_.gplvm.kernel, q, sweep, b.columns, wanted, rows_bar);
+    };
+  } else {
+    out.sums = [&b, rows_bar, likelihood = row_likelihood(options_.likelihood, own)](
+                   std::span<const SweepContext> contexts, const WhitenedGaussian& q,
+                   RowAdjoints wanted) {
+      return sampled_row_terms(contexts, likelihood, q, {b.mean, b.variance, b.Y, b.deviates},
+                               wanted, rows_bar);
+    };
+  }
+  return out;
+}
+
+double StochasticGplvm::evaluate(const Batch& b, ConstVector values, const WhitenedGaussian& q,
+                                 Jitter& jitter, Gradient* gradient) const {
+  GaussianRowGradient of_rows;
+  const UncollapsedProblem p = problem(b, values, gradient ? &of_rows : nullptr);
+  if (gradient) gradient->of_q.of_factors = false;
+  const UncollapsedEvaluation e =
+      evaluate_uncollapsed(p, unpack(values, q), jitter, gradient ? &gradient->of_q : nullptr);
+  const auto &m = b.mean.array(), &S = b.variance.array();
+  const double kl = 0.5 * (m.square() + S - S.log() - 1.0).sum();
+  if (gradient) {
+    gradient->mean_bar = of_rows.mean_bar.array() - m;
+    gradient->variance_bar = of_rows.variance_bar.array() - 0.5 * (1.0 - S.inverse());
+    const UncollapsedGradient& g = gradient->of_q;
+    gradient->values_bar.resize(values.size());
+    gradient->values_bar << g.theta_bar.front(), g.likelihood_bar, g.z_bar.front();
+  }
+  return e.value - p.scale * kl;
+}
+
+double StochasticGplvm::evaluate(std::span<const Index> rows, const WhitenedGaussian& q,
+                                 Jitter& jitter, Gradient* gradient) const {
+  const Index N = this->rows(), Q = options_.gplvm.latent;
+  const Vector values = parameters_.values();
+  const Eigen::Map<const RowMatrix> mean(values.data(), N, Q),
+      variance(values.data() + N * Q, N, Q);
+  return evaluate(batch_of(rows, mean, variance), values.tail(values.size() - 2 * N * Q), q, jitter,
+                  gradient);
+}
+
+QOptimum StochasticGplvm::best_q(NaturalGaussian& q, Jitter& jitter, Index sweeps) const {
+  const Index N = rows(), Q = options_.gplvm.latent;
+  const Vector values = parameters_.values();
+  const Eigen::Map<const RowMatrix> mean(values.data(), N, Q),
+      variance(values.data() + N * Q, N, Q);
+  std::vector<Index> all(static_cast<std::size_t>(N));
+  std::iota(all.begin(), all.end(), Index{0});
+  const Batch b = batch_of(all, mean, variance);
+  const Vector shared = values.tail(values.size() - 2 * N * Q);
+  UncollapsedValues at = unpack(shared, q.q());
+  QOptimum out = maximise_q(problem(b, shared, nullptr), at, q, jitter, nullptr,
+                            {.max_iterations = sweeps, .conjugate = is_gaussian()});
+  out.at.value -=
+      0.5 * (mean.array().square() + variance.array() - variance.array().log() - 1.0).sum();
+  return out;
+}
+
+double StochasticGplvm::elbo() const {
+  Jitter jitter{options_.gplvm.jitter};
+  NaturalGaussian q = prior();
+  return best_q(q, jitter, 500).at.value - log_jacobian_;
+}
+
+Parameters StochasticGplvm::of_all() const {
+  Parameters out;
+  for (const Parameter& p : parameters_.all())
+    if (!p.path.starts_with("latent.")) out.add(p);
+  return out;
+}
+
+void StochasticGplvm::say(const std::string& text) const {
+  if (options_.gplvm.tell) options_.gplvm.tell(text);
+}
+
+}  // namespace covary
