@@ -265,12 +265,18 @@ Outcome keep(const FitArguments& a, const Saved& saved, bool interrupted) {
 
 // A model of outputs alone, whose inputs are unknown.
 Outcome run_latent(const FitArguments& a, const Common& common) {
-  if (!a.checkpoint.empty() || !a.from.empty() || !a.training.folds.empty() || a.stream)
-    throw Unsupported(
-        "--checkpoint, --from, --folds and --stream are not offered for latent-variable models");
-  if (a.sparse.model == "ppca") return keep(a, fit_ppca_of(a.latent, a.training, common), false);
-  const LatentRun run = fit_latent(a.latent, a.training, a.sparse, a.kernel, common);
+  if (!a.from.empty() || !a.training.folds.empty() || a.stream)
+    throw Unsupported("--from, --folds and --stream are not offered for latent-variable models");
+  if (a.sparse.model == "ppca") {
+    if (!a.checkpoint.empty())
+      throw Unsupported(
+          "--model ppca is in closed form: there is nothing for --checkpoint to keep");
+    return keep(a, fit_ppca_of(a.latent, a.training, common), false);
+  }
+  const LatentRun run =
+      fit_latent(a.latent, a.training, a.sparse, a.kernel, {a.checkpoint, a.resume}, common);
   for (const auto& w : run.saved.fit.summary.warnings) tell(common, "warning: " + w);
+  if (run.interrupted && run.checkpointed) tell(common, "interrupted: " + how_to_go_on(a, true));
   return keep(a, run.saved, run.interrupted);
 }
 

@@ -17,12 +17,18 @@ struct LatentArguments {
 void add_latent_options(CLI::App& sub, LatentArguments& a);
 bool is_latent_model(const std::string& model);
 
+// Where the state of training is kept, if anywhere, and whether it is taken up from there.
+struct LatentCheckpoint {
+  std::string file;
+  bool resume = false;
+};
 struct LatentRun {
   SavedLatent saved;
-  bool interrupted = false;
+  bool interrupted = false, checkpointed = false;
 };
 LatentRun fit_latent(const LatentArguments& a, const TrainingArguments& t, const SparseArguments& s,
-                     const std::string& kernel, const Common& common);
+                     const std::string& kernel, const LatentCheckpoint& checkpoint,
+                     const Common& common);
 
 // What the options say of every GP-LVM, but for its dimensions; `common` must outlive it.
 GplvmOptions gplvm_options(const LatentArguments& a, const TrainingArguments& t,
