@@ -103,6 +103,7 @@ Result gpc_usps_loops(const Settings& settings);
 Result oil_flow(const Settings& settings);
 Result mrd_toy(const Settings& settings);
 Result mocap_walk_run(const Settings& settings);
+Result mocap_svi(const Settings& settings);
 Result pose_silhouette(const Settings& settings);
 Result mrd_oil(const Settings& settings);
 Result yale_faces(const Settings& settings);

@@ -197,7 +197,7 @@ json describe_json(const SavedLatent& model) {
   const auto& first = fit.mappings.front();
   out.update({{"model", fit.mappings.size() > 1 ? "mrd" : "gplvm"},
               {"kernel", first.posterior.parts().kernel.print()},
-              {"likelihood", "gaussian"},
+              {"likelihood", fit.likelihood ? fit.likelihood->print() : "gaussian"},
               {"n", fit.mean.rows()},
               {"d", fit.outputs()},
               {"latent", fit.latent()},
@@ -218,8 +218,9 @@ json describe_json(const SavedLatent& model) {
 std::string describe_text(const SavedLatent& model) {
   const GplvmFit& fit = model.fit;
   std::string out = fmt::format(
-      "{} of {} outputs, {} rows, {} latent dimensions{}, kernel {}\n{}\n\n{}\n",
+      "{} of {} outputs, {} rows, {} latent dimensions{}{}, kernel {}\n{}\n\n{}\n",
       fit.mappings.size() > 1 ? "mrd" : "gplvm", fit.outputs(), fit.mean.rows(), fit.latent(),
+      fit.likelihood ? ", " + fit.likelihood->print() : "",
       fit.dynamics ? fmt::format(", dynamics {}", fit.dynamics->options().kernel.print()) : "",
       fit.mappings.front().posterior.parts().kernel.print(), fit.summary.brief(),
       without_Z(fit.parameters).table());

@@ -266,9 +266,12 @@ Outcome keep(const FitArguments& a, const Saved& saved, bool interrupted) {
 
 // A model of outputs alone, whose inputs are unknown.
 Outcome run_latent(const FitArguments& a, const Common& common) {
-  if (!a.checkpoint.empty() || !a.from.empty() || !a.training.folds.empty() || a.stream)
-    throw Unsupported(
-        "--checkpoint, --from, --folds and --stream are not offered for latent-variable models");
+  if (!a.from.empty() || !a.training.folds.empty() || a.stream)
+    throw Unsupported("--from, --folds and --stream are not offered for latent-variable models");
+  if (!a.checkpoint.empty() && (a.sparse.model == "ppca" || a.sparse.model == "map_gplvm"))
+    throw Unsupported(fmt::format("--model {} has nothing for --checkpoint to keep{}",
+                                  a.sparse.model,
+                                  a.sparse.model == "ppca" ? ": it is in closed form" : ""));
   if (a.sparse.model == "ppca") return keep(a, fit_ppca_of(a.latent, a.training, common), false);
   const auto kept = [&](const auto& run) {
     for (const auto& w : run.saved.fit.summary.warnings) tell(common, "warning: " + w);
@@ -276,7 +279,10 @@ Outcome run_latent(const FitArguments& a, const Common& common) {
   };
   if (a.sparse.model == "map_gplvm")
     return kept(fit_map_gplvm(a.latent, a.training, a.kernel, common));
-  return kept(fit_latent(a.latent, a.training, a.sparse, a.kernel, common));
+  const LatentRun run =
+      fit_latent(a.latent, a.training, a.sparse, a.kernel, {a.checkpoint, a.resume}, common);
+  if (run.interrupted && run.checkpointed) tell(common, "interrupted: " + how_to_go_on(a, true));
+  return kept(run);
 }
 
 // A density of the inputs for each class.

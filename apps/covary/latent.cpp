@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <tuple>
 
+#include "checkpointing.hpp"
 #include "covary/data/columns.hpp"
 #include "covary/error.hpp"
 #include "covary/models/correspondences.hpp"
-#include "covary/models/gplvm.hpp"
+#include "covary/models/stochastic_gplvm.hpp"
+#include "covary/storage/checkpointing.hpp"
 #include "progress.hpp"
 
 namespace covary::cli {
@@ -40,6 +43,58 @@ std::vector<std::string> cells_of(const Table& table, Index column) {
 }
 
 namespace {
+
+// By minibatches, or of other than Gaussian outputs.
+bool is_stochastic(const TrainingArguments& t, const SparseArguments& s) {
+  return s.batch > 0 || s.epochs > 0 || (t.likelihood != "auto" && t.likelihood != "gaussian");
+}
+
+GplvmFit fit_stochastic(const RowMatrix& Y, const TrainingArguments& t, const SparseArguments& s,
+                        GplvmOptions options) {
+  StochasticGplvmOptions o;
+  o.gplvm = std::move(options);
+  o.likelihood = t.likelihood == "auto" ? Likelihood("gaussian") : Likelihood(t.likelihood);
+  o.batch = s.batch;
+  o.epochs = s.epochs;
+  StochasticGplvm model(Y, o);
+  apply_settings(t, model.parameters());
+  return model.fit();
+}
+
+// What the course of training depends on. Unlike those of regression, --max-iter is in it: a start
+// that has come to its limit is over.
+std::string digest_of(const LatentArguments& a, const TrainingArguments& t, const GplvmOptions& o,
+                      const RowMatrix& Y, const Parameters& parameters) {
+  TrainingData d;
+  d.X = o.times;
+  d.Y = Y;
+  RegressionOptions r;
+  r.kernel = o.kernel;
+  r.scale_outputs = o.scale_outputs;
+  r.jitter = o.jitter;
+  r.starts = o.starts;
+  r.seed = o.seed;
+  std::string out = problem_digest(d, r, parameters) + fmt::format("gplvm {} {} {} {}", o.snr,
+                                                                   t.max_iter, o.dynamics.print(),
+                                                                   fmt::join(o.sequences, ","));
+  for (const auto& view : a.views) out += " " + view;
+  return out;
+}
+
+// The model goes on from the checkpoint, if that was asked for.
+void take_up(Gplvm& model, const LatentCheckpoint& checkpoint, const std::string& problem,
+             const Common& common) {
+  if (!checkpoint.resume) return;
+  if (!std::filesystem::exists(checkpoint.file)) {
+    // One command serves first and later runs.
+    tell(common, fmt::format("no checkpoint yet in {}: training begins anew", checkpoint.file));
+    return;
+  }
+  GplvmState state = load_gplvm_checkpoint(checkpoint.file, problem);
+  tell(common, fmt::format("resumed at iteration {}, after {} minimisations",
+                           state.now.restarts.run->iterations, state.done.size()));
+  model.resume(std::move(state));
+}
 
 // First rows of the runs of equal cells.
 std::vector<Index> runs_of(const std::vector<std::string>& cells) {
@@ -151,7 +206,8 @@ LatentTable read_latent(const LatentArguments& a, const TrainingArguments& t,
 }
 
 LatentRun fit_latent(const LatentArguments& a, const TrainingArguments& t, const SparseArguments& s,
-                     const std::string& kernel, const Common& common) {
+                     const std::string& kernel, const LatentCheckpoint& checkpoint,
+                     const Common& common) {
   if (!a.back_constraint.empty() || a.discriminative > 0.0)
     throw Unsupported("--back-constraint and --discriminative are for --model map_gplvm");
   LatentTable table = read_latent(a, t, common);
@@ -164,17 +220,38 @@ LatentRun fit_latent(const LatentArguments& a, const TrainingArguments& t, const
   if (s.model == "mrd" && o.views.size() < 2)
     throw InputError("--model mrd needs two views or more: --view a=COL,… --view b=COL,…");
   const Interruption interruption;
+  LatentRun out;
+  const auto named = [&]() -> LatentRun {
+    out.interrupted = Interruption::requested();
+    out.saved.fit.output_names = std::move(table.output_names);
+    out.saved.fit.row_labels = std::move(table.labels);
+    out.saved.fit.time_names = std::move(table.time_names);
+    return std::move(out);
+  };
+  if (is_stochastic(t, s)) {
+    if (!checkpoint.file.empty())
+      throw Unsupported(
+          "--checkpoint is not offered for minibatches and other likelihoods of --model gplvm");
+    out.saved.fit = fit_stochastic(table.Y, t, s, std::move(o));
+    return named();
+  }
   Progress progress(Progress::kind(t.verbose, common.quiet), std::max<Index>(1, o.starts),
                     o.training.gradient_tolerance, t.max_iter, 0.0);
   o.after_iteration = [&](const TrainingState& state) { progress.show(state); };
+  Checkpointing checkpointing(checkpoint.file,
+                              [&](const std::string& text) { tell(common, text); });
+  if (!checkpoint.file.empty())
+    o.keep = [&](const GplvmState& state) { checkpointing.keep(state); };
   Gplvm model(table.Y, o);
   apply_settings(t, model.parameters());
-  LatentRun out{{model.fit()}, Interruption::requested()};
+  if (!checkpoint.file.empty()) {
+    checkpointing.problem = digest_of(a, t, o, table.Y, model.parameters());
+    take_up(model, checkpoint, checkpointing.problem, common);
+  }
+  out.saved.fit = model.fit();
   progress.clear();
-  out.saved.fit.output_names = std::move(table.output_names);
-  out.saved.fit.row_labels = std::move(table.labels);
-  out.saved.fit.time_names = std::move(table.time_names);
-  return out;
+  if (Interruption::requested()) out.checkpointed = checkpointing.save();
+  return named();
 }
 
 std::optional<RowMatrix> latent_points(const Table& table, Index latent) {

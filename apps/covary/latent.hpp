@@ -18,9 +18,14 @@ struct LatentArguments {
 void add_latent_options(CLI::App& sub, LatentArguments& a);
 bool is_latent_model(const std::string& model);
 
+// Where the state of training is kept, if anywhere, and whether it is taken up from there.
+struct LatentCheckpoint {
+  std::string file;
+  bool resume = false;
+};
 struct LatentRun {
   SavedLatent saved;
-  bool interrupted = false;
+  bool interrupted = false, checkpointed = false;
 };
 
 // The columns of a table by the parts they play.
@@ -33,7 +38,8 @@ struct LatentTable {
 LatentTable read_latent(const LatentArguments& a, const TrainingArguments& t, const Common& common);
 
 LatentRun fit_latent(const LatentArguments& a, const TrainingArguments& t, const SparseArguments& s,
-                     const std::string& kernel, const Common& common);
+                     const std::string& kernel, const LatentCheckpoint& checkpoint,
+                     const Common& common);
 
 // What the options say of every GP-LVM, but for its dimensions; `common` must outlive it.
 GplvmOptions gplvm_options(const LatentArguments& a, const TrainingArguments& t,

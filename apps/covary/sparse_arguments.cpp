@@ -60,9 +60,11 @@ void add_sparse_options(CLI::App& sub, SparseArguments& a) {
                  "An approximation, as fitc, by which a sparse model is trained first");
   sub.add_option("--groups", a.groups, "Of PITC (0: about rows/inducing)")
       ->check(CLI::NonNegativeNumber);
-  sub.add_option("--batch", a.batch, "Rows of a minibatch of svgp (0: all up to 20 000 rows)")
+  sub.add_option("--batch", a.batch,
+                 "Rows of a minibatch of svgp (0: all up to 20 000 rows) and of gplvm (0: all)")
       ->check(CLI::NonNegativeNumber);
-  sub.add_option("--epochs", a.epochs, "Passes over the data of svgp by minibatches (0: twenty)")
+  sub.add_option("--epochs", a.epochs,
+                 "Passes over the data by minibatches (0: twenty; of gplvm fifty)")
       ->check(CLI::NonNegativeNumber);
 }
 

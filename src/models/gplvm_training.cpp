@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 #include "covary/error.hpp"
 #include "covary/models/gplvm.hpp"
@@ -45,18 +46,40 @@ Minimum Gplvm::train(const LbfgsOptions& training, Jitter& jitter, bool keep_sta
     jitter = there;
     return value;
   };
-  std::function<void(const RestartsState&)> after;
-  if (options_.after_iteration && keep_state)
-    after = [&](const RestartsState& s) { options_.after_iteration({s, jitter}); };
+  const auto after = [&](const RestartsState& s) {
+    if (options_.after_iteration && keep_state) options_.after_iteration({s, jitter});
+    if (!options_.keep) return;
+    state_.now = {s, jitter};
+    options_.keep(state_);
+  };
+  const auto is_stopped = [&] { return options.stop && options.stop(); };
   const auto run = [&] {
-    Minimum out = minimise_with_restarts(
-        f, parameters_.flatten(), 1, [&](Index) { return parameters_.flatten(); }, options, {},
-        after);
+    Minimum out;
+    if (const std::size_t at = next_++; at < state_.done.size()) {
+      // It was made before the run was taken up again.
+      if (!state_.done[at].failure.empty()) throw NumericalError(state_.done[at].failure);
+      out = state_.done[at].minimum;
+      jitter = state_.done[at].jitter;
+    } else {
+      const TrainingState from = std::exchange(state_.now, {});
+      if (from.restarts.run) jitter = from.jitter;
+      try {
+        out = minimise_with_restarts(
+            f, parameters_.flatten(), 1, [&](Index) { return parameters_.flatten(); }, options,
+            from.restarts, after);
+      } catch (const NumericalError& e) {
+        state_.now = {};
+        if (options_.keep) state_.done.emplace_back().failure = e.what();
+        throw;
+      }
+      state_.now = {};
+      if (options_.keep && !is_stopped()) state_.done.push_back({out, jitter});
+    }
     parameters_.set_values(parameters_.constrain(out.state.u));
     return out;
   };
   Minimum best = run();
-  const bool stopped = options.stop && options.stop();
+  const bool stopped = is_stopped();
   if (!best.summary.converged && best.state.iterations < options.max_iterations && !stopped) {
     most *= 10.0;
     options.max_iterations -= best.state.iterations;
@@ -150,6 +173,7 @@ Minimum Gplvm::train_from(Index start, Jitter& jitter) {
 GplvmFit Gplvm::fit() {
   const auto began = std::chrono::steady_clock::now();
   Jitter jitter{options_.jitter};
+  next_ = 0;
   std::optional<Minimum> best;
   Parameters kept;
   std::vector<View> kept_views;
@@ -176,6 +200,7 @@ GplvmFit Gplvm::fit() {
     }
     if (options_.training.stop && options_.training.stop()) break;
   }
+  state_ = {};
   if (!best) throw NumericalError("no start could be trained: " + table.front().reason);
   parameters_ = std::move(kept);
   views_ = std::move(kept_views);

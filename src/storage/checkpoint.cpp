@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "covary/error.hpp"
+#include "storage/fit_json.hpp"
 #include "storage/training_arrays.hpp"
 
 namespace covary {
@@ -14,6 +15,7 @@ using nlohmann::json;
 
 constexpr const char* of_regression = "checkpoint";
 constexpr const char* of_svgp = "svgp checkpoint";
+constexpr const char* of_gplvm = "gplvm checkpoint";
 
 // q by its precisions: its factors come from them with the same bits.
 void put_q(Container& c, const std::string& name, const NaturalGaussian& q) {
@@ -140,6 +142,56 @@ SvgpState load_svgp_checkpoint(const std::string& path, const std::string& probl
     s.step = j.at("step");
     s.shortened = j.at("shortened");
     return s;
+  });
+}
+
+// A minimisation that is over is kept as the best of its starts; how it was made is not.
+void save_checkpoint(const std::string& path, const GplvmState& state, const std::string& problem) {
+  Container c;
+  json j{{"model", of_gplvm}, {"problem", problem}, {"done", json::array()}};
+  for (std::size_t i = 0; i < state.done.size(); ++i) {
+    if (!state.done[i].failure.empty()) {
+      j["done"].push_back({{"failure", state.done[i].failure}});
+      continue;
+    }
+    Minimum minimum = state.done[i].minimum;
+    minimum.state.s.clear();
+    minimum.state.y.clear();
+    RestartsState over;
+    over.run = minimum.state;
+    over.best = std::move(minimum);
+    Container own;
+    json of_own;
+    put_jitter(own, state.done[i].jitter);
+    put_restarts(own, of_own, over);
+    put_nested(c, fmt::format("done{}.", i), std::move(own));
+    j["done"].push_back(std::move(of_own));
+  }
+  put_jitter(c, state.now.jitter);
+  put_restarts(c, j, state.now.restarts);
+  c.metadata = j.dump();
+  write_container(path, c);
+}
+
+GplvmState load_gplvm_checkpoint(const std::string& path, const std::string& problem) {
+  return reading(path, [&](const Container& c) {
+    const json j = checkpoint_json(c, of_gplvm, problem);
+    GplvmState out;
+    for (std::size_t i = 0; i < j.at("done").size(); ++i) {
+      if (const json& done = j.at("done")[i]; done.contains("failure")) {
+        out.done.emplace_back().failure = done.at("failure").get<std::string>();
+        continue;
+      }
+      const Container own = get_nested(c, fmt::format("done{}.", i));
+      RestartsState over = get_restarts(own, j.at("done")[i]);
+      if (!over.best)
+        throw FileError(fmt::format("{} is no usable checkpoint: a minimum is missing", c.source));
+      over.best->summary.evaluations = over.best->state.evaluations;
+      over.best->summary.rejected_evaluations = over.best->state.rejected_evaluations;
+      out.done.push_back({std::move(*over.best), get_jitter(own)});
+    }
+    out.now = {get_restarts(c, j), get_jitter(c)};
+    return out;
   });
 }
 

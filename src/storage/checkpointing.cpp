@@ -27,6 +27,7 @@ void Checkpointing::keep_any(const State& state) {
 }
 template void Checkpointing::keep_any(const TrainingState&);
 template void Checkpointing::keep_any(const SvgpState&);
+template void Checkpointing::keep_any(const GplvmState&);
 
 bool Checkpointing::save() {
   if (!last_) return saved_;

@@ -3,9 +3,11 @@ import csv
 import io
 import math
 import random
+import signal
+import subprocess
 import unittest
 
-from support import CommandLine, covary
+from support import COVARY, CommandLine, covary
 
 
 class Curve(CommandLine):
@@ -43,6 +45,56 @@ class Curve(CommandLine):
     def test_all_numbers_but_the_label_are_outputs_unless_told(self):
         fit = self.json_of("fit", self.table, "--model", "gplvm", "--latent", "2", "--label", "half", "--max-iter", "3")
         self.assertEqual(fit["outputs"], ["time", "a", "b", "c", "d"])
+
+    def test_minibatches(self):
+        fit = self.fit("--batch", "16", "--epochs", "100", "--seed", "1")
+        self.assertEqual((fit["model"], fit["likelihood"], fit["iterations"]), ("gplvm", "gaussian", 400))
+        evaluated = self.fit("--max-iter", "0", "--seed", "1")
+        self.assertGreater(fit["value"], evaluated["value"])
+        self.assertIn("minibatches of 16 of 50 rows", fit["route"])
+        run = covary("fit", self.table, "--model", "gplvm", "--batch", "16", "--dynamics", "time", "--target", "a,b")
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("one view", run.stderr)
+
+    def test_other_likelihoods(self):
+        labels = self.write("labels.csv", self.text([row[:2] + tuple(int(c > 0.5) for c in row[2:]) for row in self.rows]))
+        fit = self.json_of("fit", labels, "--model", "gplvm", "--latent", "2", "--inducing", "8", "--target", "a,b,c,d",
+                           "--likelihood", "bernoulli", "--epochs", "60", "--out", self.path("labels.cov"))
+        self.assertEqual(fit["likelihood"], "bernoulli(logit)")
+        shown = self.json_of("show", self.path("labels.cov"))
+        for key in ("value", "relevance", "likelihood", "parameters"):
+            self.assertEqual(shown[key], fit[key])
+        run = covary("predict", self.path("labels.cov"), labels)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        for row in csv.DictReader(io.StringIO(run.stdout)):
+            for name in "abcd":
+                self.assertTrue(0 <= float(row["mean_" + name]) <= 1)
+        self.assertLess(self.json_of("evaluate", self.path("labels.cov"), labels)["reconstruction_rmse"], 0.4)
+        run = covary("explore", self.path("labels.cov"), "--out", self.path("walk.html"))
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("bernoulli", run.stderr)
+        run = covary("fit", self.table, "--model", "gplvm", "--likelihood", "poisson", "--target", "a,b")
+        self.assertEqual(run.returncode, 1)
+
+    def test_killed_and_resumed_it_ends_with_the_same_bits(self):
+        command = ["fit", self.table, "--model", "gplvm", "--latent", "2", "--inducing", "8", "--target", "a,b,c,d",
+                   "--max-iter", "60", "--restarts", "2", "--json"]
+        whole = self.json_of(*command[:-1])
+        state = ("--checkpoint", self.path("state.ckpt"))
+        for lines, more in ((20, state), (30, (*state, "--resume"))):
+            run = subprocess.Popen([COVARY, *command, "--verbose", *more], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   text=True)
+            while lines > 0:
+                text = run.stderr.readline()
+                self.assertTrue(text, "it ended before it could be stopped")
+                lines -= text.startswith("start ") and "iteration" in text
+            run.send_signal(signal.SIGKILL)
+            run.communicate(timeout=60)
+        resumed = self.json_of(*command[:-1], *state, "--resume")
+        for key in ("value", "parameters", "relevance", "iterations"):
+            self.assertEqual(resumed[key], whole[key])
+        run = covary(*command, "--latent", "3", *state, "--resume")
+        self.assertIn("another fit", run.stdout + run.stderr)
 
     def test_missing_cells_are_filled_in(self):
         self.fit("--max-iter", "400")

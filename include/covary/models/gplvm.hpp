@@ -12,6 +12,17 @@
 
 namespace covary {
 
+// Where training stands: it is a chain of minimisations, of starts and within them.
+struct GplvmState {
+  struct Done {
+    Minimum minimum;
+    Jitter jitter;
+    std::string failure = "";  // why there is no minimum
+  };
+  std::vector<Done> done;  // in order
+  TrainingState now;       // of the one under way
+};
+
 struct GplvmOptions {
   Index latent = 10;          // Q, more than is needed: what is not used switches itself off
   Kernel kernel = "se(ard)";  // of every mapping
@@ -48,6 +59,7 @@ struct GplvmOptions {
   std::uint64_t seed = 0;
   LbfgsOptions training = {};
   std::function<void(const TrainingState&)> after_iteration = nullptr;
+  std::function<void(const GplvmState&)> keep = nullptr;  // after every iteration, for resume()
   std::function<void(const std::string&)> tell = nullptr;
 
   void check() const;
@@ -79,6 +91,10 @@ class Gplvm {
   double elbo() const;  // at the current parameters, in the units of the data
   // −(bound + log prior) of the free unconstrained vector, in model units.
   std::optional<double> objective(const Vector& u, Vector* gradient, Jitter& jitter) const;
+
+  // The next fit() goes on from a state that `keep` was given by a model of the same data,
+  // parameters and options, and ends with the same bits as that one.
+  void resume(GplvmState state) { state_ = std::move(state); }
 
   GplvmFit fit();
 
@@ -122,6 +138,8 @@ class Gplvm {
   double log_jacobian_ = 0.0;
   std::vector<std::string> warnings_;
   Parameters parameters_;
+  GplvmState state_;
+  std::size_t next_ = 0;  // of state_.done
 };
 
 }  // namespace covary

@@ -18,6 +18,7 @@ class Checkpointing {
   std::string problem;  // of save_checkpoint(); must be set before the first iteration
   void keep(const TrainingState& state) { keep_any(state); }
   void keep(const SvgpState& state) { keep_any(state); }
+  void keep(const GplvmState& state) { keep_any(state); }
   bool save();  // the last state kept, now; true when the file has it
 
  private:
@@ -26,7 +27,7 @@ class Checkpointing {
 
   std::string path_;
   std::function<void(const std::string&)> tell_;
-  std::optional<std::variant<TrainingState, SvgpState>> last_;
+  std::optional<std::variant<TrainingState, SvgpState, GplvmState>> last_;
   double last_saved_ = 0.0, cost_ = 0.0;  // seconds
   bool saved_ = false, failed_ = false;
 };

@@ -1,0 +1,71 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "covary/error.hpp"
+#include "covary/random/random.hpp"
+#include "covary/storage/checkpoint.hpp"
+
+namespace covary {
+namespace {
+
+RowMatrix curve() {
+  Random random(5);
+  RowMatrix Y(24, 3);
+  for (Index i = 0; i < 24; ++i) {
+    const double t = 3.0 * random.uniform() - 1.5;
+    Y.row(i) << t, std::sin(2.0 * t), t * t;
+    for (Index p = 0; p < 3; ++p) Y(i, p) += 0.05 * random.normal();
+  }
+  return Y;
+}
+
+GplvmOptions options() {
+  GplvmOptions o;
+  o.latent = 2;
+  o.inducing = 6;
+  o.starts = 2;
+  o.held_iterations = 8;
+  o.training.max_iterations = 15;
+  return o;
+}
+
+// Taken up from any place, held or not, of the first start or the second, through a file, it ends
+// with the same bits.
+TEST(GplvmCheckpoint, ResumedTrainingHasTheSameBits) {
+  const RowMatrix Y = curve();
+  const std::string path =
+      (std::filesystem::path(::testing::TempDir()) / "gplvm.checkpoint").string();
+  GplvmOptions o = options();
+  Index iterations = 0;
+  o.keep = [&](const GplvmState&) { ++iterations; };
+  const GplvmFit whole = Gplvm(Y, o).fit();
+  EXPECT_GT(iterations, 30);
+  for (const Index at : {Index{1}, Index{5}, Index{12}, iterations / 2, iterations - 1}) {
+    SCOPED_TRACE(at);
+    Index seen = 0;
+    o.keep = [&](const GplvmState& state) {
+      if (++seen == at) save_checkpoint(path, state, "a problem");
+    };
+    Gplvm(Y, o).fit();
+    o.keep = nullptr;
+    Gplvm again(Y, o);
+    again.resume(load_gplvm_checkpoint(path, "a problem"));
+    const GplvmFit fit = again.fit();
+    EXPECT_EQ(fit.elbo, whole.elbo);
+    EXPECT_EQ(fit.mean, whole.mean);
+    EXPECT_EQ(fit.variance, whole.variance);
+    EXPECT_EQ(fit.parameters.values(), whole.parameters.values());
+    EXPECT_EQ(fit.summary.iterations, whole.summary.iterations);
+    EXPECT_EQ(fit.summary.best_start, whole.summary.best_start);
+    ASSERT_EQ(fit.summary.starts.size(), whole.summary.starts.size());
+    for (std::size_t i = 0; i < fit.summary.starts.size(); ++i)
+      EXPECT_EQ(fit.summary.starts[i].value, whole.summary.starts[i].value);
+  }
+  EXPECT_THROW(load_gplvm_checkpoint(path, "another problem"), InputError);
+  EXPECT_THROW(load_svgp_checkpoint(path, "a problem"), FileError);
+}
+
+}  // namespace
+}  // namespace covary
