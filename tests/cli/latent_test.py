@@ -52,9 +52,8 @@ class Curve(CommandLine):
         evaluated = self.fit("--max-iter", "0", "--seed", "1")
         self.assertGreater(fit["value"], evaluated["value"])
         self.assertIn("minibatches of 16 of 50 rows", fit["route"])
-        run = covary("fit", self.table, "--model", "gplvm", "--batch", "16", "--dynamics", "time", "--target", "a,b")
-        self.assertEqual(run.returncode, 1)
-        self.assertIn("one view", run.stderr)
+        self.refused("fit", self.table, "--model", "gplvm", "--batch", "16", "--dynamics", "time", "--target", "a,b",
+                     says=["one view"])
 
     def test_other_likelihoods(self):
         labels = self.write("labels.csv", self.text([row[:2] + tuple(int(c > 0.5) for c in row[2:]) for row in self.rows]))
@@ -70,11 +69,8 @@ class Curve(CommandLine):
             for name in "abcd":
                 self.assertTrue(0 <= float(row["mean_" + name]) <= 1)
         self.assertLess(self.json_of("evaluate", self.path("labels.cov"), labels)["reconstruction_rmse"], 0.4)
-        run = covary("explore", self.path("labels.cov"), "--out", self.path("walk.html"))
-        self.assertEqual(run.returncode, 1)
-        self.assertIn("bernoulli", run.stderr)
-        run = covary("fit", self.table, "--model", "gplvm", "--likelihood", "poisson", "--target", "a,b")
-        self.assertEqual(run.returncode, 1)
+        self.refused("explore", self.path("labels.cov"), "--out", self.path("walk.html"), says=["bernoulli"])
+        self.refused("fit", self.table, "--model", "gplvm", "--likelihood", "poisson", "--target", "a,b", says=["poisson"])
 
     def test_killed_and_resumed_it_ends_with_the_same_bits(self):
         command = ["fit", self.table, "--model", "gplvm", "--latent", "2", "--inducing", "8", "--target", "a,b,c,d",
@@ -93,7 +89,8 @@ class Curve(CommandLine):
         resumed = self.json_of(*command[:-1], *state, "--resume")
         for key in ("value", "parameters", "relevance", "iterations"):
             self.assertEqual(resumed[key], whole[key])
-        run = covary(*command, "--latent", "3", *state, "--resume")
+        command[command.index("--latent") + 1] = "3"
+        run = covary(*command, *state, "--resume")
         self.assertIn("another fit", run.stdout + run.stderr)
 
     def test_missing_cells_are_filled_in(self):
