@@ -49,7 +49,7 @@ std::vector<Matrix> to_covariances(const ArrayLike& X_cov, Index n, Index D) {
 
 // Of the rows X, or of Gaussians around them.
 Prediction predict(const SavedModel& m, const ArrayLike& X, const ArrayLike& X_var,
-                   const ArrayLike& X_cov = nb::none()) {
+                   const ArrayLike& X_cov) {
   const Rows inputs = to_inputs(X, m.inputs);
   const auto all = inputs.get();
   if (!X_cov.is_none()) {
@@ -87,7 +87,7 @@ nb::list components(const SavedModel& m, const ArrayLike& X) {
 
 // The columns of `covary predict`, as a pandas table with the index of X.
 nb::object predict_table(const SavedModel& m, const ArrayLike& X, const ArrayLike& X_var) {
-  Prediction p = predict(m, X, X_var);
+  Prediction p = predict(m, X, X_var, nb::borrow<ArrayLike>(nb::none()));
   const Index P = p.mean.cols();
   nb::dict columns;
   for (Index k = 0; k < P; ++k) {
