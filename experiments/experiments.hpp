@@ -109,6 +109,8 @@ Result mrd_oil(const Settings& settings);
 Result yale_faces(const Settings& settings);
 Result fi_mrd(const Settings& settings);
 Result video(const Settings& settings);
+Result usps_class_density(const Settings& settings);
+Result semi_supervised(const Settings& settings);
 Result mackey_glass(const Settings& settings);
 Result semi_described(const Settings& settings);
 Result mnist_se(const LongSettings& settings);

@@ -12,6 +12,7 @@ double sample_sd(ConstVector values) {
 }
 
 std::string mean_sd(ConstVector values, int decimals) {
+  if (values.size() == 1) return fmt::format("{:.{}f}", values(0), decimals);
   return fmt::format("{:.{}f} ± {:.{}f}", values.mean(), decimals, sample_sd(values), decimals);
 }
 

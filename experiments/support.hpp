@@ -6,7 +6,7 @@
 
 namespace covary::experiments {
 
-// "0.873 ± 0.121": the mean and the standard deviation of repetitions.
+// "0.873 ± 0.121": the mean and the standard deviation of repetitions; of one, the value alone.
 std::string mean_sd(ConstVector values, int decimals = 3);
 double sample_sd(ConstVector values);  // with n − 1
 
