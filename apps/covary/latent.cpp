@@ -74,9 +74,9 @@ std::string digest_of(const LatentArguments& a, const TrainingArguments& t, cons
   r.jitter = o.jitter;
   r.starts = o.starts;
   r.seed = o.seed;
-  std::string out = problem_digest(d, r, parameters) + fmt::format("gplvm {} {} {} {}", o.snr,
-                                                                   t.max_iter, o.dynamics.print(),
-                                                                   fmt::join(o.sequences, ","));
+  std::string out = problem_digest(d, r, parameters) +
+                    fmt::format("gplvm {} {} {} {} {} {}", o.snr, t.max_iter, o.dynamics.print(),
+                                fmt::join(o.sequences, ","), o.fixed_point, a.back_constraint);
   for (const auto& view : a.views) out += " " + view;
   return out;
 }
@@ -138,9 +138,14 @@ void add_latent_options(CLI::App& sub, LatentArguments& a) {
   sub.add_option("--view", a.views,
                  "NAME=COL,…: outputs with a mapping of their own; repeat it for each view");
   sub.add_option("--label", a.label, "Column of labels of the rows, to score and to draw with");
-  sub.add_option("--back-constraint", a.back_constraint,
-                 "Of --model map_gplvm: latent inputs as a function of the rows, by a kernel or a "
-                 "network")
+  sub.add_option("--fixed-point", a.fixed_point,
+                 "Of --model gplvm and mrd: steps of q(X) to its fixed point before each part of "
+                 "training (ten with --dynamics, else none)")
+      ->check(CLI::NonNegativeNumber);
+  sub.add_option(
+         "--back-constraint", a.back_constraint,
+         "Of --model gplvm, mrd and map_gplvm: latent inputs, or their means, as a function "
+         "of the rows, by a kernel or a network")
       ->check(CLI::IsMember({"kernel", "network"}));
   sub.add_option("--discriminative", a.discriminative,
                  "Of --model map_gplvm: how strongly the prior keeps the labels apart")
@@ -208,15 +213,17 @@ LatentTable read_latent(const LatentArguments& a, const TrainingArguments& t,
 LatentRun fit_latent(const LatentArguments& a, const TrainingArguments& t, const SparseArguments& s,
                      const std::string& kernel, const LatentCheckpoint& checkpoint,
                      const Common& common) {
-  if (!a.back_constraint.empty() || a.discriminative > 0.0)
-    throw Unsupported("--back-constraint and --discriminative are for --model map_gplvm");
+  if (a.discriminative > 0.0) throw Unsupported("--discriminative is for --model map_gplvm");
   LatentTable table = read_latent(a, t, common);
   GplvmOptions o = gplvm_options(a, t, s, kernel, common);
   o.latent = a.latent ? a.latent : std::min<Index>(10, table.Y.cols());
   o.times = std::move(table.times);
   o.sequences = std::move(table.sequences);
   o.dynamics = Kernel(a.dynamics_kernel);
+  o.fixed_point = a.fixed_point;
   o.views = std::move(table.views);
+  if (!a.back_constraint.empty())
+    o.back_constraint = RecognitionOptions{.form = a.back_constraint, .seed = t.seed};
   if (s.model == "mrd" && o.views.size() < 2)
     throw InputError("--model mrd needs two views or more: --view a=COL,… --view b=COL,…");
   const Interruption interruption;

@@ -9,7 +9,8 @@ namespace covary::cli {
 
 // What latent-variable models take besides.
 struct LatentArguments {
-  Index latent = 0;  // 0: ten, or as many as there are outputs
+  Index latent = 0;        // 0: ten, or as many as there are outputs
+  Index fixed_point = -1;  // automatic
   std::string dynamics, dynamics_kernel = "se + white", sequences, label;
   std::string back_constraint;
   std::vector<std::string> views;

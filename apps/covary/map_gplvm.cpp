@@ -17,6 +17,7 @@ namespace {
 // Of cells, −1 where they are missing.
 std::vector<Index> classes_of(const std::vector<std::string>& cells) {
   std::vector<Index> out;
+  out.reserve(cells.size());
   for (const double code : Labels::from(cells).encode(cells))
     out.push_back(std::isnan(code) ? -1 : static_cast<Index>(code));
   return out;

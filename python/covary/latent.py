@@ -76,6 +76,8 @@ class BayesianGPLVM(_Latent):
     kernel : str or Kernel, default "se(ard)"
     inducing : int, default 50
         Inducing inputs, at most one for each row.
+    back_constraint : {None, "kernel", "network"}, default None
+        The means of q(X) as a function of the rows; or any.
     scale : {"global", "columns", "none"}, default "global"
     restarts : int, default 0
         Starts in all; 0 is four up to 500 rows, two up to 2000, else one.
@@ -109,11 +111,13 @@ class BayesianGPLVM(_Latent):
     """
 
     def __init__(self, latent: int = 2, kernel: Union[str, Kernel] = "se(ard)", inducing: int = 50,
-                 scale: str = "global", restarts: int = 0, max_iter: int = 1000, batch_size: int = 0, steps: int = 0,
-                 likelihood: str = "gaussian", random_state: Any = None, verbose: bool = False):
+                 back_constraint: Optional[str] = None, scale: str = "global", restarts: int = 0, max_iter: int = 1000,
+                 batch_size: int = 0, steps: int = 0, likelihood: str = "gaussian", random_state: Any = None,
+                 verbose: bool = False):
         self.latent = latent
         self.kernel = kernel
         self.inducing = inducing
+        self.back_constraint = back_constraint
         self.scale = scale
         self.restarts = restarts
         self.max_iter = max_iter
@@ -124,7 +128,8 @@ class BayesianGPLVM(_Latent):
         self.verbose = verbose
 
     def _more(self, X):
-        return {"batch": self.batch_size, "steps": self.steps, "likelihood": self.likelihood}
+        return {"batch": self.batch_size, "steps": self.steps, "likelihood": self.likelihood,
+                "back_constraint": self.back_constraint}
 
 
 class DynamicalGPLVM(_Latent):
@@ -139,17 +144,21 @@ class DynamicalGPLVM(_Latent):
     dynamics : str or Kernel, default "se + white"
     sequences : list of int, default ()
         First rows of independent sequences; none is one.
+    fixed_point : int, default 10
+        Steps of q(X) to its fixed point before each part of training, as long as the bound rises.
     """
 
     def __init__(self, latent: int = 2, kernel: Union[str, Kernel] = "se(ard)", inducing: int = 50, times: Any = None,
-                 dynamics: Union[str, Kernel] = "se + white", sequences: Any = (), scale: str = "global",
-                 restarts: int = 0, max_iter: int = 1000, random_state: Any = None, verbose: bool = False):
+                 dynamics: Union[str, Kernel] = "se + white", sequences: Any = (), fixed_point: int = 10,
+                 scale: str = "global", restarts: int = 0, max_iter: int = 1000, random_state: Any = None,
+                 verbose: bool = False):
         self.latent = latent
         self.kernel = kernel
         self.inducing = inducing
         self.times = times
         self.dynamics = dynamics
         self.sequences = sequences
+        self.fixed_point = fixed_point
         self.scale = scale
         self.restarts = restarts
         self.max_iter = max_iter
@@ -164,7 +173,8 @@ class DynamicalGPLVM(_Latent):
 
     def _more(self, X):
         times = np.arange(len(X), dtype=np.float64) if self.times is None else np.asarray(self.times, dtype=np.float64)
-        return {"times": times, "dynamics": self.dynamics, "sequences": [int(s) for s in self.sequences]}
+        return {"times": times, "dynamics": self.dynamics, "sequences": [int(s) for s in self.sequences],
+                "fixed_point": self.fixed_point}
 
 
 class MRD(_Latent):

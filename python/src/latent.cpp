@@ -135,7 +135,9 @@ Y is N×P, NaN where missing. ``latent`` is how many dimensions the latent space
 needed switches itself off. ``views`` is a dictionary of names and lists of columns, each with a mapping
 of its own; ``times`` (N or N×d) are what the latent inputs follow by Gaussian processes with the kernel
 ``dynamics``, independent between ``sequences``, which are given by their first rows. ``given`` (N×latent,
-NaN where unknown) are inputs that are known.
+NaN where unknown) are inputs that are known. ``back_constraint`` is "kernel" or "network": the means of
+q(X) are then a function of the rows. ``fixed_point`` steps of q(X) to its fixed point are made before each
+part of training; −1 is ten with times, else none.
 
 ``likelihood`` is how outputs arise from the functions: ``"gaussian"``, ``"bernoulli"``, ``"poisson"``, … With
 one that is not Gaussian, or with ``batch`` rows of a minibatch or ``steps`` of them, training is by natural
@@ -160,9 +162,10 @@ void bind_model(nb::module_& m) {
           [](GplvmModel* self, const ArrayLike& Y, Index latent, const KernelLike& kernel,
              Index inducing, const nb::object& views, const ArrayLike& times,
              const KernelLike& dynamics, const std::vector<Index>& sequences,
-             const ArrayLike& given, const std::string& scale, double snr, Index restarts,
-             double jitter, std::uint64_t seed, const std::string& likelihood, Index batch,
-             Index steps) {
+             const ArrayLike& given, const std::optional<std::string>& back_constraint,
+             const std::string& scale, double snr, Index restarts, double jitter,
+             std::uint64_t seed, const std::string& likelihood, Index batch, Index steps,
+             Index fixed_point) {
             RowMatrix data = to_outputs(Y).get();
             StochasticGplvmOptions all;
             all.likelihood = likelihood;
@@ -175,8 +178,11 @@ void bind_model(nb::module_& m) {
             o.views = to_views(views);
             o.times = table_or_nothing(times, "times");
             o.dynamics = to_kernel(dynamics);
+            o.fixed_point = fixed_point;
             o.sequences = sequences;
             o.given = table_or_nothing(given, "given");
+            if (back_constraint)
+              o.back_constraint = RecognitionOptions{.form = *back_constraint, .seed = seed};
             o.scale_outputs = parse_scale_mode(scale);
             o.snr = snr;
             o.starts = restarts;
@@ -187,8 +193,9 @@ void bind_model(nb::module_& m) {
           },
           "Y"_a, "latent"_a = 10, "kernel"_a = "se(ard)", "inducing"_a = 50, "views"_a = nb::none(),
           "times"_a = nb::none(), "dynamics"_a = "se + white", "sequences"_a = std::vector<Index>(),
-          "given"_a = nb::none(), "scale"_a = "global", "snr"_a = 100.0, "restarts"_a = 0,
-          "jitter"_a = 0.0, "seed"_a = 0, "likelihood"_a = "gaussian", "batch"_a = 0, "steps"_a = 0)
+          "given"_a = nb::none(), "back_constraint"_a = nb::none(), "scale"_a = "global",
+          "snr"_a = 100.0, "restarts"_a = 0, "jitter"_a = 0.0, "seed"_a = 0,
+          "likelihood"_a = "gaussian", "batch"_a = 0, "steps"_a = 0, "fixed_point"_a = -1)
       .def(
           "fit",
           [](GplvmModel& self, Index max_iter, std::optional<double> max_seconds,

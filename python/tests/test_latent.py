@@ -46,7 +46,7 @@ def test_a_curve_has_one_dimension():
 
 def test_dynamics_forecast_and_views_share():
     t, Y = curve()
-    model = cv.DynamicalGPLVM(latent=2, inducing=12, times=t, random_state=0, max_iter=200).fit(Y)
+    model = cv.DynamicalGPLVM(latent=2, inducing=12, times=t, fixed_point=3, random_state=0, max_iter=200).fit(Y)
     mean, sd = model.forecast([1.52], return_std=True)
     assert mean.shape == sd.shape == (1, 4)
     assert np.abs(mean - Y[-1]).max() < 0.5
@@ -203,5 +203,7 @@ def test_points_in_place_of_distributions(tmp_path):
     assert fit.decode(*fit.forecast([1.52]))[0].shape == (1, 4)
     with pytest.raises(cv.InputError, match="whole rows"):
         cv.MapGplvm(np.vstack([Y, some]), back_constraint="kernel")
+    alike = cv.BayesianGPLVM(latent=1, inducing=8, back_constraint="kernel", max_iter=30, restarts=1).fit(np.vstack([Y, Y[:1]]))
+    assert alike.embedding_[0, 0] == pytest.approx(alike.embedding_[-1, 0], abs=1e-8)
     with pytest.raises(cv.InputError, match="kernel or network"):
         cv.MapGplvm(Y, back_constraint="forest")

@@ -143,6 +143,20 @@ void DynamicalInputs::pullback(const double* values, const RowMatrix& mean_bar,
   }
 }
 
+Vector DynamicalInputs::fixed_point(const double* values, const RowMatrix& mean_bar,
+                                    const RowMatrix& variance_bar) const {
+  const Index N = rows(), Q = dims();
+  Vector out(2 * N * Q);
+  Eigen::Map<RowMatrix> v(out.data(), N, Q), lambda(out.data() + N * Q, N, Q);
+  for (const Block& b : blocks_) {
+    Matrix through = mean_bar.middleRows(b.first, b.n);
+    multiply_lower(factored(values + 2 * N * Q, b).L, through, Op::transpose);
+    v.middleRows(b.first, b.n) = through;
+  }
+  lambda = (-2.0 * variance_bar).cwiseMax(least_precision);
+  return out;
+}
+
 // mean k*L⁻ᵀv, variance k** − k*(K + Λ⁻¹)⁻¹k*ᵀ
 LatentMarginals DynamicalInputs::forecast(const double* values, ConstRows times,
                                           Index sequence) const {

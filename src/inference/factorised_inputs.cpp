@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "covary/error.hpp"
@@ -29,6 +30,8 @@ class FactorisedInputs final : public LatentInputs {
   Index rows() const override { return o_.rows; }
   Index dims() const override { return o_.dims; }
   Index parameter_count() const override { return 2 * count(); }
+  Index means() const override { return count(); }
+  Index spreads() const override { return count(); }
 
   void declare(Parameters& out, ConstRows means, double variance) const override {
     if (free_.empty()) return;
@@ -63,6 +66,18 @@ class FactorisedInputs final : public LatentInputs {
       values_bar[e] += mean_bar(i, d) - (values[e] - prior_mean(i, d)) / v;
       values_bar[count() + e] += variance_bar(i, d) - 0.5 * (1.0 / v - 1.0 / values[count() + e]);
     }
+  }
+  // mean = prior mean + v·∂F/∂mean, variance = 1/(1/v − 2·∂F/∂variance), v the prior's
+  Vector fixed_point(const double*, const RowMatrix& mean_bar,
+                     const RowMatrix& variance_bar) const override {
+    Vector out(2 * count());
+    for (Index e = 0; e < count(); ++e) {
+      const auto [i, d] = at(e);
+      const double v = o_.prior_variance(d);
+      out(e) = prior_mean(i, d) + v * mean_bar(i, d);
+      out(count() + e) = 1.0 / std::max(1.0 / v - 2.0 * variance_bar(i, d), least_precision);
+    }
+    return out;
   }
 
  private:

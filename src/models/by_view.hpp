@@ -18,6 +18,7 @@ std::vector<RowMatrix> rows_by_view(const Fit& fit, ConstRows Y) {
     throw InputError(
         fmt::format("the rows have {} outputs, the model {}", Y.cols(), fit.outputs()));
   std::vector<RowMatrix> out;
+  out.reserve(fit.mappings.size());
   for (const auto& m : fit.mappings)
     out.push_back(m.scaling.apply(RowMatrix(Y(Eigen::all, m.view.columns))));
   return out;

@@ -7,6 +7,7 @@
 
 #include "covary/error.hpp"
 #include "covary/inference/gaussian_rows.hpp"
+#include "covary/inference/recognised_inputs.hpp"
 #include "models/latent_views.hpp"
 #include "models/wide_outputs.hpp"
 
@@ -28,10 +29,19 @@ void GplvmOptions::check() const {
   if (!(start_variance >= 0.0))
     throw InputError(fmt::format("start_variance must be positive, or 0 for the usual one; got {}",
                                  start_variance));
-  if (held_iterations < 0 || starts < 0 || first_start < 0)
-    throw InputError("held_iterations, starts and first_start must not be negative");
+  if (fixed_point < -1 || held_iterations < 0 || starts < 0 || first_start < 0)
+    throw InputError(
+        "held_iterations, starts and first_start must not be negative, nor fixed_point, but for "
+        "−1");
   if (times.size() && (given.size() || prior_mean.size()))
     throw InputError("latent inputs follow times, or are given or near given ones: not both");
+  if (back_constraint) {
+    back_constraint->check();
+    if (times.size() || given.size() || prior_mean.size())
+      throw InputError(
+          "a back constraint goes with the standard normal prior of the latent inputs: leave "
+          "times, known inputs and prior means out, or the back constraint");
+  }
   training.check();
 }
 
@@ -47,6 +57,15 @@ Gplvm::Gplvm(ConstRows Y, GplvmOptions options) : options_(std::move(options)) {
     dynamics_ = std::make_shared<DynamicalInputs>(DynamicalOptions{
         options_.dynamics, options_.times, options_.sequences, Q, options_.dynamics_start});
     latent_ = dynamics_;
+  } else if (options_.back_constraint) {
+    Index P = 0;
+    for (const View& v : views_) P += v.scaling.cols();
+    RowMatrix all(N, P);
+    for (Index at = 0; const View& v : views_) {
+      all.middleCols(at, v.scaling.cols()) = v.all_Y.size() ? v.all_Y : v.Y;
+      at += v.scaling.cols();
+    }
+    latent_ = recognised_inputs(make_recognition(*options_.back_constraint, std::move(all), Q));
   } else {
     latent_ =
         factorised_inputs({N, Q, options_.given, options_.prior_mean, options_.prior_variance});
@@ -94,7 +113,8 @@ SparseValues Gplvm::unpack(const View& v, ConstVector values) const {
 }
 
 double Gplvm::evaluate(ConstVector values, Jitter& jitter, Vector* values_bar,
-                       std::vector<SparseEvaluation>* evaluations) const {
+                       std::vector<SparseEvaluation>* evaluations,
+                       GaussianRowGradient* of_latent) const {
   static const Mean zero;
   const LatentMarginals q = latent_->marginals(values.data());
   if (values_bar) *values_bar = Vector::Zero(values.size());
@@ -122,6 +142,7 @@ double Gplvm::evaluate(ConstVector values, Jitter& jitter, Vector* values_bar,
     if (evaluations) evaluations->push_back(std::move(e));
   }
   if (values_bar) latent_->pullback(values.data(), mean_bar, variance_bar, values_bar->data());
+  if (of_latent) *of_latent = {std::move(mean_bar), std::move(variance_bar)};
   return value;
 }
 

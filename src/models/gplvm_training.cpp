@@ -17,6 +17,7 @@ namespace {
 
 // Relative to the mean diagonal of Kuu; below it the bound loses next to nothing.
 constexpr double usual_jitter = 1e-6;
+constexpr int rounds = 4;
 
 }  // namespace
 
@@ -34,8 +35,8 @@ Minimum Gplvm::train(const LbfgsOptions& training, Jitter& jitter, bool keep_sta
   LbfgsOptions options = training;
   options.objective_changed = [&jitter] { return std::exchange(jitter.raised, false); };
   // A long step may bring inducing inputs together, and the jitter that Kuu needs there would stay
-  // for the run and cost hundreds of nats: such a point is refused, and where that ends training
-  // early it goes on with ten times as much.
+  // for the run and cost hundreds of nats: such a point is refused. Where that ends training early
+  // it goes on from there, with ten times as much at most, as long as the bound rises.
   Jitter first = jitter;
   objective(parameters_.flatten(), nullptr, first);
   double most = std::max(first.rung, usual_jitter);
@@ -79,11 +80,18 @@ Minimum Gplvm::train(const LbfgsOptions& training, Jitter& jitter, bool keep_sta
     return out;
   };
   Minimum best = run();
-  const bool stopped = is_stopped();
-  if (!best.summary.converged && best.state.iterations < options.max_iterations && !stopped) {
-    most *= 10.0;
+  for (int round = 1; round < rounds; ++round) {
+    if (best.summary.converged || options.max_iterations <= best.state.iterations || is_stopped())
+      break;
+    if (round == 1) most *= 10.0;
+    const Jitter before = std::exchange(jitter, Jitter{options_.jitter});
     options.max_iterations -= best.state.iterations;
     Minimum more = run();
+    if (!(more.state.value < best.state.value)) {
+      parameters_.set_values(parameters_.constrain(best.state.u));
+      jitter = before;
+      break;
+    }
     more.summary.initial_value = best.summary.initial_value;
     more.summary.iterations += best.summary.iterations;
     more.summary.evaluations += best.summary.evaluations;
@@ -98,6 +106,7 @@ void Gplvm::train_held(Jitter& jitter) {
   hold();
   LbfgsOptions held = options_.training;
   held.max_iterations = std::min(held.max_iterations, options_.held_iterations);
+  step_to_fixed_point(jitter);
   if (parameters_.free_size() > 0) train(held, jitter, false);
   const Vector values = parameters_.values();
   parameters_ = before;
@@ -166,6 +175,7 @@ Minimum Gplvm::train_from(Index start, Jitter& jitter) {
     train_held(jitter);
     jitter = Jitter{options_.jitter};  // what the way here needed is not needed where it ended
   }
+  step_to_fixed_point(jitter);
   say(fmt::format("start {}: all parameters", start));
   return train(options_.training, jitter, true);
 }

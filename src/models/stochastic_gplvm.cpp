@@ -50,11 +50,12 @@ std::vector<std::vector<Index>> observed_columns(const RowMatrix& Y) {
 
 void StochasticGplvmOptions::check() const {
   gplvm.check();
-  if (!gplvm.views.empty() || gplvm.times.size() || gplvm.given.size() || gplvm.prior_mean.size())
+  if (!gplvm.views.empty() || gplvm.times.size() || gplvm.given.size() || gplvm.prior_mean.size() ||
+      gplvm.back_constraint)
     throw Unsupported(
         "minibatches and other likelihoods are offered for one view whose latent inputs have the "
-        "standard normal prior; leave out batch and likelihood for views, dynamics and known "
-        "inputs");
+        "standard normal prior; leave out batch and likelihood for views, dynamics, known inputs "
+        "and a back constraint");
   if (likelihood.latents() != 1)
     throw Unsupported(
         fmt::format("{} has {} functions behind a datum; a latent-variable model "

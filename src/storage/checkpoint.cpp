@@ -27,8 +27,16 @@ void put_q(Container& c, const std::string& name, const NaturalGaussian& q) {
 NaturalGaussian get_q(const Container& c, const std::string& name, const CovarianceForm& form) {
   const Matrix m = c.matrix(name + ".m");
   std::vector<Matrix> precision;
-  for (Index f = 0; f < m.cols(); ++f)
-    precision.push_back(c.matrix(fmt::format("{}.precision.{}", name, f), m.rows(), m.rows()));
+  for (Index f = 0; f < m.cols(); ++f) {
+    precision.push_back(c.matrix(fmt::format("{}.precision.{}", name, f)));
+    const Index cols = precision.back().cols();
+    if (precision.back().rows() != m.rows() || cols != precision.front().cols() ||
+        (cols != m.rows() && (cols != 1 || form.kind != CovarianceForm::Kind::diagonal)))
+      throw FileError(
+          fmt::format("{} is no usable checkpoint: a precision of {} is {}×{} for {} "
+                      "inducing variables",
+                      c.source, name, precision.back().rows(), cols, m.rows()));
+  }
   NaturalGaussian q(m.rows(), m.cols(), form);
   if (!q.set(m, std::move(precision)))
     throw FileError(

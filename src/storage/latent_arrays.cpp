@@ -81,6 +81,7 @@ RowNames row_names_from(const Container& c, const json& j, Index P, Index N) {
 Container latent_container(const GplvmFit& fit) {
   Container c;
   std::vector<StoredView> views;
+  views.reserve(fit.mappings.size());
   for (const auto& m : fit.mappings) views.push_back({m.view, m.posterior, m.scaling});
   c.put_rows("latent.mean", fit.mean);
   c.put_rows("latent.variance", fit.variance);

@@ -13,6 +13,7 @@ using nlohmann::json;
 Container map_gplvm_container(const MapGplvmFit& fit) {
   Container c;
   std::vector<StoredView> views;
+  views.reserve(fit.mappings.size());
   for (const auto& m : fit.mappings) views.push_back({m.view, m.posterior, m.scaling});
   json j{{"model", "map_gplvm"},
          {"views", to_json(views, c)},

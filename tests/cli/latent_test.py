@@ -113,7 +113,7 @@ class Curve(CommandLine):
             self.assertIn(words, page)
 
     def test_dynamics_forecast_at_times_without_outputs(self):
-        fit = self.fit("--dynamics", "time", "--max-iter", "100", out="d.cov")
+        fit = self.fit("--dynamics", "time", "--max-iter", "100", "--fixed-point", "3", out="d.cov")
         self.assertEqual(fit["dynamics"], "se + white")
         times = self.write("times.csv", "time\n5.0\n5.1\n")
         run = covary("predict", self.path("d.cov"), times)
@@ -212,7 +212,13 @@ class Curve(CommandLine):
             self.assertIn(words, page)
         self.refused("explore", self.path("p.cov"), "--out", self.path("x.html"), says=["gplvm or mrd"])
         self.refused("fit", self.table, "--model", "map_gplvm", "--discriminative", "1", says=["--label"])
-        self.refused("fit", self.table, "--model", "gplvm", "--back-constraint", "kernel", says=["--model map_gplvm"])
+        self.refused("fit", self.table, "--model", "gplvm", "--discriminative", "1", says=["--model map_gplvm"])
+        free = self.fit("--max-iter", "40", "--restarts", "1")
+        bound = self.fit("--max-iter", "40", "--restarts", "1", "--back-constraint", "kernel")
+        self.assertEqual(len(bound["parameters"]["latent.weights"]), len(free["parameters"]["latent.mean"]))
+        self.refused("fit", self.table, "--model", "gplvm", "--fixed-point", "-3", says=["--fixed-point"])
+        self.refused("fit", self.table, "--model", "gplvm", "--back-constraint", "kernel", "--dynamics", "time",
+                     says=["standard normal prior"])
 
     def test_bad_calls_say_what_to_do(self):
         for words, arguments in (("two views", ["--model", "mrd"]),

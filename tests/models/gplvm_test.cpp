@@ -320,6 +320,77 @@ TEST(Gplvm, DynamicsForecast) {
   EXPECT_LT(ahead.variance(0, 0), 1.0);
 }
 
+// Where it has come to rest the gradient in v and λ vanishes, and the bound has risen.
+TEST(Gplvm, FixedPointOfDynamics) {
+  RowMatrix series(20, 3), times(20, 1);
+  Random random(3);
+  for (Index i = 0; i < 20; ++i) {
+    const double t = times(i) = 0.3 * static_cast<double>(i);
+    series.row(i) << std::sin(t), std::cos(t), std::sin(2 * t);
+    for (Index p = 0; p < 3; ++p) series(i, p) += 0.1 * random.normal();
+  }
+  GplvmOptions o;
+  o.latent = 2;
+  o.inducing = 8;
+  o.times = times;
+  o.starts = 1;
+  o.held_iterations = 0;
+  o.snr = 10.0;
+  o.training.max_iterations = 1;
+  const auto only_q = [](Gplvm& model) {
+    const Parameters all = model.parameters();
+    for (const Parameter& p : all.all())
+      if (p.path != "latent.whitened" && p.path != "latent.precisions")
+        model.parameters().fix(p.path);
+  };
+  const auto fitted = [&](Index steps) {
+    o.fixed_point = steps;
+    Gplvm model(series, o);
+    only_q(model);
+    return model.fit();
+  };
+  const auto slope = [&](const Parameters& at) {
+    Gplvm model(series, o);
+    only_q(model);
+    model.parameters().set_values(at.values());
+    Jitter jitter;
+    Vector gradient;
+    EXPECT_TRUE(model.objective(model.parameters().flatten(), &gradient, jitter));
+    return gradient.norm();
+  };
+  const Gplvm start(series, o);
+  const GplvmFit soon = fitted(5), late = fitted(2000);
+  EXPECT_GT(soon.elbo, start.elbo() + 1.0);
+  EXPECT_GT(late.elbo, soon.elbo);
+  EXPECT_LT(slope(late.parameters), 1e-4 * slope(start.parameters()));
+}
+
+TEST(Gplvm, BackConstraintBindsTheMeans) {
+  RowMatrix rows = Random(5).normal_matrix(9, 3);
+  rows.row(8) = rows.row(2);
+  GplvmOptions o = plain();
+  o.back_constraint = RecognitionOptions{.form = "network", .hidden = 3};
+  check_gradient(Gplvm(rows, o));
+  o.back_constraint = RecognitionOptions{};
+  Gplvm model(rows, o);
+  check_gradient(model);
+  // The bound is that of free means at the same place.
+  const RowMatrix means = model.fit().mean;
+  EXPECT_LT((means.row(8) - means.row(2)).norm(), 1e-10);
+  GplvmOptions without = o;
+  without.back_constraint.reset();
+  Gplvm free(rows, without);
+  for (const Parameter& p : std::vector<Parameter>(free.parameters().all()))
+    free.parameters().set(
+        p.path, p.path == "latent.mean" ? flat(means) : model.parameters().at(p.path).value);
+  EXPECT_NEAR(free.elbo(), model.elbo(), 1e-8 * std::abs(model.elbo()));
+  o.times = Vector::LinSpaced(9, 0.0, 1.0);
+  EXPECT_THROW(Gplvm(rows, o), InputError);
+  o.times.resize(0, 0);
+  rows(1, 1) = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THROW(Gplvm(rows, o), InputError);
+}
+
 TEST(Gplvm, BadInput) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const RowMatrix good = Random(1).normal_matrix(6, 3);

@@ -25,10 +25,21 @@ class LatentInputs {
   // Adds the parameters, at starts with these means, where they are free, and typical variance.
   virtual void declare(Parameters& out, ConstRows means, double variance) const = 0;
   virtual Index parameter_count() const = 0;
+  // Of the parameters those of the means come first, then those of the spread, which are positive,
+  // then those of the prior.
+  virtual Index means() const = 0;
+  virtual Index spreads() const = 0;
   virtual LatentMarginals marginals(const double* values) const = 0;
   // From ∂F/∂mean and ∂F/∂variance to the gradient of F − KL by the values: adds to values_bar.
   virtual void pullback(const double* values, const RowMatrix& mean_bar,
                         const RowMatrix& variance_bar, double* values_bar) const = 0;
+  // Where the gradient by means and spreads would vanish if ∂F/∂mean and ∂F/∂variance stayed as
+  // they are; means that this does not tell are as they were. means() + spreads() values.
+  virtual Vector fixed_point(const double* values, const RowMatrix& mean_bar,
+                             const RowMatrix& variance_bar) const = 0;
+
+ protected:
+  static constexpr double least_precision = 1e-6;  // of a fixed point
 };
 
 // Rows independent of each other, q = Π N(mean, variance), with the prior Π N(prior_mean,
@@ -62,11 +73,16 @@ class DynamicalInputs final : public LatentInputs {
   explicit DynamicalInputs(DynamicalOptions options);
   Index rows() const override { return options_.times.rows(); }
   Index dims() const override { return options_.dims; }
+  Index means() const override { return rows() * dims(); }
+  Index spreads() const override { return rows() * dims(); }
   void declare(Parameters& out, ConstRows means, double variance) const override;
   Index parameter_count() const override;
   LatentMarginals marginals(const double* values) const override;
   void pullback(const double* values, const RowMatrix& mean_bar, const RowMatrix& variance_bar,
                 double* values_bar) const override;
+  // v = Lᵀ·∂F/∂mean, λ = −2·∂F/∂variance
+  Vector fixed_point(const double* values, const RowMatrix& mean_bar,
+                     const RowMatrix& variance_bar) const override;
 
   // At other times, in closed form: those that go on with sequence s, or with −1 a new one.
   LatentMarginals forecast(const double* values, ConstRows times, Index sequence) const;

@@ -5,10 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "covary/inference/recognition.hpp"
 #include "covary/inference/sparse.hpp"
 #include "covary/models/gplvm_fit.hpp"
 #include "covary/models/regression.hpp"
 #include "covary/random/random.hpp"
+#include "covary/statistics/expectations.hpp"
 
 namespace covary {
 
@@ -43,6 +45,9 @@ struct GplvmOptions {
   // Prior means of the inputs, N×Q, with prior variances (Q): inputs seen through noise.
   RowMatrix prior_mean = {};
   Vector prior_variance = {};
+  // The means of q(X) as a smooth function of the rows, which must be whole; with the standard
+  // normal prior alone.
+  std::optional<RecognitionOptions> back_constraint = {};
 
   // Where training starts: at these means (N×Q), or at principal components (of each view, side by
   // side, if there are several), with noise of 1/snr of the outputs'
@@ -54,8 +59,11 @@ struct GplvmOptions {
   double snr = 100.0;
   Index held_iterations = 100;
   double start_variance = 0.0;  // of q(X); 0: 0.5, and 0.2 with times
-  Index starts = 0;             // 0: four up to 500 rows, two up to 2000, else one
-  Index first_start = 0;        // starts first_start, first_start + 1, … are made
+  // Before each part of training, at most so many steps of q(X) to its fixed point, as long as the
+  // bound rises; −1: ten with times, else none.
+  Index fixed_point = -1;
+  Index starts = 0;       // 0: four up to 500 rows, two up to 2000, else one
+  Index first_start = 0;  // starts first_start, first_start + 1, … are made
   std::uint64_t seed = 0;
   LbfgsOptions training = {};
   std::function<void(const TrainingState&)> after_iteration = nullptr;
@@ -80,7 +88,8 @@ class Gplvm {
   Gplvm(const Gplvm&) = delete;
   Gplvm& operator=(const Gplvm&) = delete;
 
-  // latent.mean, latent.variance or latent.whitened, latent.precisions, dynamics.…; kernel.…,
+  // latent.mean (latent.weights, latent.hidden of a back constraint), latent.variance or
+  // latent.whitened, latent.precisions, dynamics.…; kernel.…,
   // likelihood.variance, features.Z, with several views views.NAME.kernel.…
   Parameters& parameters() { return parameters_; }
   const Parameters& parameters() const { return parameters_; }
@@ -120,7 +129,9 @@ class Gplvm {
   SparseValues unpack(const View& v, ConstVector values) const;
   // The bound, in model units, and what it was made of.
   double evaluate(ConstVector values, Jitter& jitter, Vector* values_bar,
-                  std::vector<SparseEvaluation>* evaluations = nullptr) const;
+                  std::vector<SparseEvaluation>* evaluations = nullptr,
+                  GaussianRowGradient* of_latent = nullptr) const;
+  void step_to_fixed_point(Jitter& jitter);
   void take(ConstRows Y);
   void hold();  // fixes the noise and the variances of the kernel
   Minimum train(const LbfgsOptions& options, Jitter& jitter, bool keep_state);

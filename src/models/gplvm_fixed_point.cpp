@@ -1,0 +1,60 @@
+// q(X) by its fixed point (Damianou 2015, section 3.3.3): with the rest held, the bound F − KL is
+// stationary where, of a q over time, λ = −2·∂F/∂variance and v = Lᵀ·∂F/∂mean, and so for the other
+// families. The right-hand sides move with q, those of the means more than those of the spread, so
+// that they are stepped in turn, and part of the way where the whole of it would lower the bound.
+// Gradients find the spread slowly: it may have to change by factors of thousands.
+#include "covary/models/gplvm.hpp"
+
+namespace covary {
+namespace {
+
+constexpr double shortest_step = 1.0 / 64.0;
+
+}  // namespace
+
+void Gplvm::step_to_fixed_point(Jitter& jitter) {
+  if (options_.training.max_iterations == 0) return;
+  for (const Parameter& p : parameters_.all())
+    if (p.path.starts_with("latent.") && !p.trainable) return;
+  const Index means = latent_->means(), spreads = latent_->spreads();
+  Vector values = parameters_.values();
+  // Moves to make(step), for the longest of halved steps at which the bound rises.
+  const auto moves = [&](double before, auto make) {
+    for (double step = 1.0; step >= shortest_step; step *= 0.5) {
+      const Vector there = make(step);
+      Jitter needed = jitter;
+      if (evaluate(there, needed, nullptr) > before && needed.rung <= jitter.rung) {
+        values = there;
+        return true;
+      }
+    }
+    return false;
+  };
+  const Index steps = options_.fixed_point >= 0 ? options_.fixed_point
+                      : options_.times.size()   ? 10
+                                                : 0;
+  for (Index k = 0; k < steps; ++k) {
+    bool moved = false;
+    for (const bool of_spread : {true, false}) {
+      Vector bar;
+      GaussianRowGradient of_latent;
+      const double before = evaluate(values, jitter, &bar, nullptr, &of_latent);
+      const Vector to =
+          latent_->fixed_point(values.data(), of_latent.mean_bar, of_latent.variance_bar);
+      if (!of_spread && to.head(means) == values.head(means)) continue;
+      moved |= moves(before, [&](double step) {
+        Vector there = values;
+        if (of_spread)
+          there.segment(means, spreads) = values.segment(means, spreads).array().pow(1.0 - step) *
+                                          to.tail(spreads).array().pow(step);
+        else
+          there.head(means) += step * (to.head(means) - values.head(means));
+        return there;
+      });
+    }
+    if (!moved) break;
+  }
+  parameters_.set_values(values);
+}
+
+}  // namespace covary
