@@ -57,7 +57,10 @@ Completed complete(const Dynamical& trained, const RowMatrix& Y, const RowMatrix
   o.training.max_iterations = iterations;
   Gplvm model(above_and_below(trained.Y, Y), o);
   for (const Parameter& p : known.all())
-    if (!p.path.starts_with("latent.")) model.parameters().set(p.path, p.value);
+    if (!p.path.starts_with("latent.")) {
+      model.parameters().set(p.path, p.value);
+      model.parameters().fix(p.path);  // rows that lie badly at first would spoil the mapping
+    }
   Vector precisions = model.parameters().at("latent.precisions").value;
   const Vector& before = known.at("latent.precisions").value;
   precisions.head(before.size()) = before;

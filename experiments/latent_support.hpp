@@ -22,8 +22,9 @@ struct Dynamical {
 };
 Dynamical train_dynamical(const RowMatrix& Y, GplvmOptions options, const std::string& name);
 
-// A further sequence whose outputs are missing in part: all of q(X) and the parameters go on from
-// where the model of the other rows ended, the new means from `start`. The outputs of its rows.
+// A further sequence whose outputs are missing in part: all of q(X) goes on from where the model of
+// the other rows ended, the new means from `start`; kernels, noise and inducing inputs are held.
+// The outputs of its rows.
 struct Completed {
   RowMatrix mean;
   double elbo = 0.0;

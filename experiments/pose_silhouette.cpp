@@ -124,6 +124,7 @@ GplvmOptions mrd_options(std::uint64_t seed) {
   o.views = {{"pose", columns_between(0, pose)},
              {"silhouette", columns_between(pose, pose + silhouette)}};
   o.starts = 1;
+  o.fixed_point = 10;
   o.seed = seed;
   o.training.max_iterations = train_iterations;
   return o;

@@ -16,8 +16,8 @@
 namespace covary::experiments {
 namespace {
 
-constexpr Index people = 3, lights = 64, pixels = 1024, latent = 14, inducing = 60, neighbours = 6;
-constexpr Index iterations = 600;
+constexpr Index people = 3, lights = 64, pixels = 1024, latent = 14, inducing = 120, neighbours = 6;
+constexpr Index iterations = 1500;
 constexpr double in_use = 0.01;
 
 // The images of each of six people, in the order of the lights.
@@ -70,6 +70,7 @@ Result yale_faces(const Settings& settings) {
   o.inducing = inducing;
   o.views = {{"a", columns_between(0, pixels)}, {"b", columns_between(pixels, 2 * pixels)}};
   o.starts = 2;  // components of each view, and of both together
+  o.fixed_point = 10;
   o.seed = settings.seed;
   o.training.max_iterations = iterations;
   const GplvmFit fit = Gplvm(Y, o).fit();
