@@ -1,0 +1,68 @@
+#include <fmt/format.h>
+
+#include "covary/error.hpp"
+#include "covary/models/compress.hpp"
+#include "covary/storage/model_file.hpp"
+#include "describe.hpp"
+
+namespace covary::cli {
+namespace {
+
+struct CompressArguments {
+  std::string model, out;
+  std::vector<std::string> features;
+  CompressOptions options;
+};
+
+Outcome run_compress(const CompressArguments& a, const Common& common) {
+  check_folder(a.out);
+  CompressOptions options = a.options;
+  for (const std::string& text : a.features) options.features.emplace_back(text);
+  options.tell = [&](const std::string& line) { tell(common, line); };
+  const SavedModel given = load_model(a.model);
+  Compressed small = compress(given.fit, options);
+  const SavedModel saved{std::move(small.fit), given.inputs};
+  save_model(a.out, saved);
+  Outcome out{describe_json(saved), "", 0};
+  out.object.update({{"file", a.out},
+                     {"features", small.features},
+                     {"inducing", small.inducing},
+                     {"loss", small.loss},
+                     {"numbers", small.numbers},
+                     {"numbers_before", small.numbers_before}});
+  out.text = fmt::format(
+      "{} {} features in {}: {:.0f} numbers where there were {:.0f}, {:.3g} times fewer, at {:.3g} "
+      "nats a row from the given posterior\n",
+      small.inducing, small.features, a.out, small.numbers, small.numbers_before,
+      small.numbers_before / small.numbers, small.loss);
+  return out;
+}
+
+}  // namespace
+
+void add_compress(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
+  auto* sub = app.add_subcommand("compress", "Make the posterior of a regression smaller");
+  auto a = std::make_shared<CompressArguments>();
+  auto verb = std::make_unique<Verb>();
+  sub->add_option("FILE", a->model, "Model file of a regression, exact or of inducing inputs")
+      ->required();
+  sub->add_option("--out", a->out, "Model file to write")->required();
+  sub->add_option("--loss", a->options.loss, "KL that is allowed, in nats a row of training")
+      ->capture_default_str();
+  sub->add_option(
+      "--features", a->features,
+      "Inducing variables to try, as basis(4); repeated, the smallest is taken (points, "
+      "basis(2), basis(4) and basis(8) if none is given)");
+  sub->add_option("--most", a->options.most_inducing, "Inducing variables at most")
+      ->capture_default_str();
+  sub->add_option("--max-iter", a->options.iterations, "Iterations of training each")
+      ->capture_default_str();
+  sub->add_option("--seed", a->options.seed, "Of starts that are drawn")->capture_default_str();
+  sub->footer("Example:\n  covary compress model.cov --loss 0.05 --out small.cov");
+  add_common(*sub, verb->common);
+  verb->app = sub;
+  verb->run = [a](const Common& common) { return run_compress(*a, common); };
+  verbs.push_back(std::move(verb));
+}
+
+}  // namespace covary::cli

@@ -1,0 +1,212 @@
+#include "covary/models/compress.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "covary/error.hpp"
+#include "covary/features/selection.hpp"
+#include "covary/inference/compression.hpp"
+#include "covary/training/lbfgs.hpp"
+
+namespace covary {
+namespace {
+
+struct Trained {
+  FeaturesPtr features;
+  Vector z;
+  Jitter jitter;
+  double divergence = 0.0;
+};
+
+class Compressor {
+ public:
+  Compressor(const RegressionFit& fit, const CompressOptions& options)
+      : options_(options), target_(fit.posterior), outputs_(fit.posterior.outputs()) {}
+
+  const CompressionTarget& target() const { return target_; }
+  double loss(const Trained& t) const { return t.divergence / target_.rows(); }
+
+  // M variables of a kind, trained to come close; fewer where the points are.
+  Trained train(const FeatureChoice& kind, Index M) const {
+    RowMatrix Z;
+    if (kind.inputs(M) > 0)
+      Z = select_inducing(Selection::greedy_variance, std::min(M, target_.points().rows()),
+                          target_.points(), target_.kernel(), target_.theta(), options_.seed)
+              .Z;
+    Trained out;
+    out.features = start_features(kind, target_.kernel(), target_.theta(), target_.points(), Z, M,
+                                  options_.seed);
+    Parameters p;
+    out.features->declare(p);
+    const auto objective = [&](const Vector& u, Vector* gradient) -> std::optional<double> {
+      const Vector z = p.constrain(u);
+      if (!z.allFinite()) return std::nullopt;
+      Vector bar;
+      try {
+        const double value =
+            target_.divergence(*out.features, z, out.jitter, gradient ? &bar : nullptr);
+        if (gradient) *gradient = p.pullback(u, bar);
+        return value;
+      } catch (const NumericalError&) {
+        return std::nullopt;
+      }
+    };
+    if (p.free_size() > 0) {
+      LbfgsOptions lbfgs;
+      lbfgs.max_iterations = options_.iterations;
+      lbfgs.objective_changed = [&] { return std::exchange(out.jitter.raised, false); };
+      Lbfgs run(objective, p.flatten(), lbfgs);
+      while (run.step()) continue;
+      out.z = p.constrain(run.state().u);
+    } else {
+      out.z = p.values();
+    }
+    out.divergence = target_.divergence(*out.features, out.z, out.jitter);
+    return out;
+  }
+
+  // The fewest variables of a kind that do, and that are a smaller posterior than `limit` numbers:
+  // twice as many until they do, then by halving the bracket.
+  std::optional<Trained> smallest(const FeatureChoice& kind, double limit) const {
+    Index low = 0, high = 1, most = options_.most_inducing;
+    std::optional<Trained> best;
+    for (;;) {
+      high = std::min(high, most);
+      Trained t = train(kind, high);
+      say(kind, t);
+      if (numbers(t) >= limit) {
+        most = std::min(high - 1, affordable(t, limit));
+        if (most <= low) return std::nullopt;
+        high = most;
+        continue;
+      }
+      if (loss(t) <= options_.loss) {
+        best = std::move(t);
+        break;
+      }
+      // The points have no more to say, or that was all that is allowed.
+      if (t.features->size() < high - 1 || high == most) return std::nullopt;
+      low = high;
+      high *= 2;
+    }
+    while (high - low > 1) {
+      const Index middle = (low + high) / 2;
+      Trained t = train(kind, middle);
+      say(kind, t);
+      if (loss(t) <= options_.loss) {
+        best = std::move(t);
+        high = middle;
+      } else {
+        low = middle;
+      }
+    }
+    return best;
+  }
+
+  double numbers(const Trained& t) const { return stored_numbers(*t.features, outputs_); }
+
+ private:
+  // The most variables like these whose posterior has fewer than `limit` numbers: M² + each·M.
+  Index affordable(const Trained& t, double limit) const {
+    const double each =
+        static_cast<double>(outputs_) + static_cast<double>(t.features->parameter_count()) /
+                                            static_cast<double>(t.features->size());
+    const double root = 0.5 * (std::sqrt(each * each + 4.0 * limit) - each);
+    return static_cast<Index>(std::ceil(root)) - 1;
+  }
+  void say(const FeatureChoice& kind, const Trained& t) const {
+    if (options_.tell)
+      options_.tell(fmt::format("{} {} features: {:.3g} nats a row, {:.0f} numbers",
+                                t.features->size(), kind.print(), loss(t), numbers(t)));
+  }
+
+  const CompressOptions& options_;
+  CompressionTarget target_;
+  Index outputs_;
+};
+
+}  // namespace
+
+void CompressOptions::check() const {
+  if (!(loss > 0.0))
+    throw InputError(fmt::format("the loss that is allowed must be positive, got {}", loss));
+  if (most_inducing < 1 || iterations < 0)
+    throw InputError("most_inducing is at least 1, iterations are not negative");
+  for (const auto& kind : features)
+    if (kind.is_parametric())
+      throw InputError(fmt::format(
+          "{} features are a model of their own and no part of another's posterior", kind.print()));
+}
+
+Compressed compress(const RegressionFit& fit, const CompressOptions& options) {
+  options.check();
+  const auto began = std::chrono::steady_clock::now();
+  const Compressor compressor(fit, options);
+  std::vector<FeatureChoice> kinds = options.features;
+  if (kinds.empty()) kinds = {"points", "basis(2)", "basis(4)", "basis(8)"};
+  const double before = stored_numbers(fit.posterior);
+  std::optional<Trained> best;
+  std::string name;
+  for (const FeatureChoice& kind : kinds) {
+    std::optional<Trained> found =
+        compressor.smallest(kind, best ? compressor.numbers(*best) : before);
+    if (!found) continue;
+    best = std::move(found);
+    name = kind.print();
+  }
+  if (!best)
+    throw NumericalError(fmt::format(
+        "no posterior of fewer than the {:.0f} numbers there are, and of at most {} variables, is "
+        "within {:.3g} nats a row: allow a larger loss, or other features",
+        before, options.most_inducing, options.loss));
+
+  Parameters parameters;
+  for (Parameter p : fit.parameters.all())
+    if (!p.path.starts_with("features.")) {
+      p.tied_to.clear();
+      parameters.add(std::move(p));
+    }
+  for (const Parameter& p : fit.parameters.all())
+    if (!p.tied_to.empty() && !p.path.starts_with("features."))
+      parameters.tie(p.path, p.tied_to, p.ratio);
+  Parameters own;
+  best->features->declare(own);
+  own.set_values(best->z);
+  for (const Parameter& p : own.all()) parameters.add(p);
+
+  SparsePosterior posterior = compressor.target().posterior(best->features, best->z, best->jitter);
+  RegressionFit small{std::move(posterior),
+                      fit.input_scaling,
+                      fit.output_scaling,
+                      std::move(parameters),
+                      {},
+                      0.0,
+                      fit.log_prior,
+                      {},
+                      fit.input_names,
+                      fit.output_names};
+  const double numbers = compressor.numbers(*best), loss = compressor.loss(*best);
+  // The value is a bound on that of the given one, and it lies as far below as KL says.
+  small.log_marginal_likelihood = fit.log_marginal_likelihood - best->divergence;
+  Summary& s = small.summary;
+  s.objective = "elbo";
+  s.value = small.log_marginal_likelihood;
+  s.converged = true;
+  s.reason = fmt::format("compressed from {} to {} features: {:.3g} nats a row from it",
+                         fit.posterior.model(), name, loss);
+  s.jitter = small.posterior.jitter();
+  s.warnings = fit.summary.warnings;
+  s.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  small.diagnostics = {{"inducing", static_cast<double>(best->features->size())},
+                       {"compression_loss", loss},
+                       {"numbers", numbers},
+                       {"numbers_before", before}};
+  return {std::move(small), name, best->features->size(), loss, numbers, before};
+}
+
+}  // namespace covary
