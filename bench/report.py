@@ -2,6 +2,7 @@
 """Turns what scripts/bench.sh measured into tables: printed, and written with the machine's facts as a page.
 
     bench/report.py RESULTS --out PAGE [--rounds R] [--load L] [--elapsed SECONDS]
+    bench/report.py RESULTS --out PAGE --only gplvm | features     that section of a page that there is
 
 Fails when ours and the limit, two independent programs, disagree in the evidence or its gradient.
 """
@@ -15,6 +16,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from features_report import features_section
 from gplvm_report import gplvm_section
 from latent_report import latent_section
 from nlpd_report import nlpd_section
@@ -164,22 +166,45 @@ def command_output(*command):
     return done.stdout.strip() if done.returncode == 0 else ""
 
 
+def commit_and_date():
+    commit = command_output("git", "rev-parse", "--short=12", "HEAD") or "unknown"
+    changed = command_output("git", "status", "--porcelain", "--", ":/", ":(exclude,top)docs/benchmarks*")
+    return f"{datetime.date.today().isoformat()}, commit {commit}{' with uncommitted changes' if changed else ''}"
+
+
 def machine_facts(results, threads, load):
     cpu = next((line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "?")
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     facts = read_lines(results / "facts.jsonl")[0]
-    commit = command_output("git", "rev-parse", "--short=12", "HEAD") or "unknown"
-    changed = command_output("git", "status", "--porcelain", "--", ":/", ":(exclude,top)docs/benchmarks*")
     return [
         f"- Machine: {cpu}, {threads} cores, {memory:.0f} GB; load average before the run {load}.",
         f"- BLAS: {facts['blas']}, core type {facts['core']}. Compiler: {facts['compiler']}, Release.",
-        f"- Date: {datetime.date.today().isoformat()}. Commit: {commit}{' with uncommitted changes' if changed else ''}.",
+        f"- Measured: {commit_and_date()}.",
     ]
 
 
 def command_line():
     given = [f"{name}='{os.environ[name]}'" for name in ["PEERS", "QUICK", "SIZES", "ROUNDS"] if name in os.environ]
     return " ".join(["make bench", *given])
+
+
+def replace_section(page, lines):
+    """The page with this section in the place of the one of its name, or before the tape of autodiff."""
+    begin = page.find(f"\n{lines[1]}\n")
+    if begin < 0:
+        begin = end = page.index("\n## The tape of ")
+    else:
+        end = page.index("\n## ", begin + 1)
+    return page[:begin] + "\n".join(lines) + "\n" + page[end:]
+
+
+def only_section(options):
+    lines = {"gplvm": gplvm_section, "features": features_section}[options.only](options.results)
+    if not lines:
+        sys.exit(f"nothing was measured for {options.only}")
+    lines += ["", f"Measured by itself: `make bench ONLY={options.only}`, {commit_and_date()}."]
+    options.out.write_text(replace_section(options.out.read_text(), lines))
+    print("\n".join(lines))
 
 
 def main():
@@ -189,7 +214,11 @@ def main():
     parser.add_argument("--rounds", default="?")
     parser.add_argument("--load", default="unknown")
     parser.add_argument("--elapsed", type=float, default=0.0)
+    parser.add_argument("--only", choices=["gplvm", "features"])
     options = parser.parse_args()
+    if options.only:
+        only_section(options)
+        return
 
     lines = read_lines(options.results / "exact.jsonl")
     peers = read_lines(options.results / "peers.jsonl")
@@ -224,6 +253,7 @@ def main():
     page += svgp_section(options.results)
     page += nlpd_section(options.results, options.out)
     page += gplvm_section(options.results)
+    page += features_section(options.results)
     if tape := google_benchmark(options.results / "autodiff.json"):
         page += ["", "## The tape of `autodiff`, one thread", "", "\n\n".join(tape_tables(tape))]
     if kernels := google_benchmark(options.results / "kernels.json"):

@@ -4,6 +4,7 @@
 #   make bench                 everything, on cores that have nothing else to do
 #   make bench PEERS=no        without scikit-learn, GPy, GPflow and GPyTorch
 #   make bench QUICK=yes       one short round at small N, to see that all of it works
+#   make bench ONLY=gplvm      that section of docs/benchmarks.md alone (or ONLY=features)
 #
 # SIZES="500 1000" and ROUNDS=3 narrow it too. Only the whole run writes docs/benchmarks.md; any other
 # writes build/bench/results/benchmarks.md. The results themselves are kept in build/bench/results.
@@ -16,6 +17,7 @@ predict_rows=1000000 predict_inducing=500 large_rows=1000000
 latent_rows=1000 latent_rounds=3
 svgp_batch=256 svgp_inducing=200 svgp_rounds=3 nlpd_seconds=60
 gplvm_rows="1000 5000" gplvm_rounds=3 gplvm_large=100000 wide_outputs=1000000 wide_iterations=200
+features_rows=1000000 features_inducing=1000 features_rounds=3 features_batch=500 features_columns="60 90 120"
 micro=(--benchmark_repetitions=5 --benchmark_min_time=0.05 --benchmark_enable_random_interleaving=true)
 if [ "${QUICK:-no}" = yes ]; then
   : "${SIZES:=500 1000}" "${ROUNDS:=1}"
@@ -25,6 +27,7 @@ if [ "${QUICK:-no}" = yes ]; then
   latent_rows=300 latent_rounds=1
   svgp_batch=64 svgp_inducing=50 svgp_rounds=1 nlpd_seconds=5
   gplvm_rows=200 gplvm_rounds=1 gplvm_large=2000 wide_outputs=5000 wide_iterations=20
+  features_rows=20000 features_inducing=100 features_rounds=1 features_batch=100 features_columns=8
   micro=(--benchmark_min_time=0.01)
   export COVARY_BENCH_RUNS=2 COVARY_BENCH_ROWS="10000 100000"
 fi
@@ -42,6 +45,39 @@ if [ "$peers" = yes ]; then
 fi
 
 "$bin/limit_lapack" facts >"$results/facts.jsonl"
+
+measure_gplvm() {
+  echo "== Latent variables: N = $gplvm_rows and $gplvm_large, then P = $wide_outputs, rounds $gplvm_rounds, threads $cores"
+  for _ in $(seq "$gplvm_rounds"); do
+    for n in $gplvm_rows; do "$bin/gplvm_bench" "$n" 10 50; done
+  done >"$results/gplvm.jsonl"
+  "$bin/gplvm_bench" "$gplvm_large" 5 100 >>"$results/gplvm.jsonl"
+  "$bin/gplvm_bench" wide 100 "$wide_outputs" "$wide_iterations" >>"$results/gplvm.jsonl"
+}
+measure_features() {
+  echo "== Structured inducing variables: Fourier features, N = $features_rows, M = $features_inducing, rounds $features_rounds"
+  for _ in $(seq "$features_rounds"); do
+    "$bin/features_bench" fourier "$features_rows" "$features_inducing"
+    for m in $features_columns; do
+      for kind in "stacked(eigen)" points "stacked(points)" "stacked(eigen)/diagonal"; do
+        "$bin/features_bench" svgp "$kind" "$m" "$features_batch"
+      done
+    done
+  done >"$results/features.jsonl"
+}
+gplvm_peers() {
+  python3 bench/peers/run_all.py gplvm --sizes "${gplvm_rows// /,}" --threads "$cores" | tee "$results/gplvm_peers.jsonl"
+}
+
+# One section anew, into the page that there is.
+if [ -n "${ONLY:-}" ]; then
+  export COVARY_NUM_THREADS=$cores
+  "measure_$ONLY"
+  unset COVARY_NUM_THREADS
+  if [ "$peers" = yes ] && [ "$ONLY" = gplvm ]; then gplvm_peers; fi
+  python3 bench/report.py "$results" --out docs/benchmarks.md --only "$ONLY"
+  exit
+fi
 
 # Ours and the limit in turn, so that a machine that drifts drifts for both.
 echo "== Evidence with all gradients: ours beside dpotrf + dpotri, rounds $rounds, threads $cores"
@@ -92,12 +128,8 @@ done >"$results/svgp.jsonl"
 echo "== Digits with loops: test NLPD against time, $nlpd_seconds s"
 "$bin/nlpd_bench" "$nlpd_seconds" >"$results/nlpd.jsonl" || echo "   left out"
 
-echo "== Latent variables: N = $gplvm_rows and $gplvm_large, then P = $wide_outputs, rounds $gplvm_rounds, threads $cores"
-for _ in $(seq "$gplvm_rounds"); do
-  for n in $gplvm_rows; do "$bin/gplvm_bench" "$n" 10 50; done
-done >"$results/gplvm.jsonl"
-"$bin/gplvm_bench" "$gplvm_large" 5 100 >>"$results/gplvm.jsonl"
-"$bin/gplvm_bench" wide 100 "$wide_outputs" "$wide_iterations" >>"$results/gplvm.jsonl"
+measure_gplvm
+measure_features
 unset COVARY_NUM_THREADS
 
 echo "== Autodiff, kernels, files, start-up"
@@ -119,7 +151,7 @@ if [ "$peers" = yes ]; then
   python3 bench/peers/run_all.py svgp --batch "$svgp_batch" --inducing "$svgp_inducing" --threads "$cores" |
     tee "$results/svgp_peers.jsonl"
   python3 bench/peers/run_all.py nlpd --seconds "$nlpd_seconds" --threads "$cores" >"$results/nlpd_peers.jsonl"
-  python3 bench/peers/run_all.py gplvm --sizes "${gplvm_rows// /,}" --threads "$cores" | tee "$results/gplvm_peers.jsonl"
+  gplvm_peers
 fi
 
 out=$results/benchmarks.md
