@@ -113,6 +113,13 @@ Result usps_class_density(const Settings& settings);
 Result semi_supervised(const Settings& settings);
 Result mackey_glass(const Settings& settings);
 Result semi_described(const Settings& settings);
+Result interdomain_motivating(std::uint64_t seed);
+Result kin40k_basis(const Settings& settings);
+Result parkinsons_basis(const Settings& settings);
+Result spectral_trace(std::uint64_t seed);
+Result spectral_diagonal(std::uint64_t seed);
+Result spectral_toys(const Settings& settings);
+Result airline_additive(const LongSettings& settings);
 Result mnist_se(const LongSettings& settings);
 
 }  // namespace covary::experiments
