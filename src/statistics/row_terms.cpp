@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "covary/error.hpp"
-#include "covary/linalg/blas.hpp"
+#include "covary/features/blocks.hpp"
 #include "covary/linalg/parallel.hpp"
 #include "statistics/block.hpp"
 
@@ -130,12 +130,17 @@ class RowTermSweep {
     }
     layout_.mean = place(gradients * B_ * F_);
     layout_.m = place(adjoints_ == RowAdjoints::none ? 0 : M_ * F_);
-    layout_.v = place(adjoints_ == RowAdjoints::none ? 0 : M_ * M_ * F_);
+    layout_.v = place(adjoints_ == RowAdjoints::none ? 0 : M_ * width() * F_);
     layout_.c = place(M_ * M_ * pairs_);
     layout_.size = next;
     // The adjoints need S·a_n, which then gives the variance too: one product for two triangular
     // ones.
-    if (adjoints_ == RowAdjoints::all)
+    const bool white =
+        std::all_of(contexts_.begin(), contexts_.end(),
+                    [](const SweepContext& part) { return part.features->is_white(); });
+    // Nobody else needs S when Kuu has no adjoint, and for few rows it costs more than it saves.
+    by_factor_ = white && sweep.rows().rows() < M_;
+    if (adjoints_ == RowAdjoints::all && !q_.is_thin() && !by_factor_)
       for (const Matrix& Ls : q_.Ls) S_.push_back(square_of_lower(Ls));
     if (x_bar_) x_bar_->setZero(sweep.rows().rows(), sweep.rows().dims());
   }
@@ -162,6 +167,7 @@ class RowTermSweep {
   }
 
  private:
+  Index width() const { return q_.is_thin() ? 1 : M_; }  // columns of a factor of q
   bool shared() const { return contexts_.size() == 1; }
   std::size_t context_of(Index f) const { return shared() ? 0 : at(f); }
 
@@ -184,7 +190,8 @@ class RowTermSweep {
             fmt::format("the functions have {} and {} inducing variables; they need equally many",
                         M, c.features->size()));
     bool square = static_cast<Index>(q_.Ls.size()) == F_;
-    for (const Matrix& L : q_.Ls) square = square && L.rows() == M && L.cols() == M;
+    for (const Matrix& L : q_.Ls)
+      square = square && L.rows() == M && L.cols() == (q_.is_thin() ? 1 : M);
     if (q_.m.rows() != M || q_.m.cols() != F_ || !square)
       throw InputError(
           fmt::format("q(v) has a mean of {}×{} and {} factors; {} features and {} functions need "
@@ -210,12 +217,18 @@ class RowTermSweep {
         const SweepContext& c = contexts_[part];
         c.features->Kuf(c.theta, c.z, block.x, s.K[part].data());
         A = s.K[part].leftCols(n);
-        if (!c.features->is_white()) solve_lower(c.Luu, A);
+        solve_Luu(*c.features, c.Luu, A);
         c.kernel->diagonal(c.theta, block.x, s.k.data());
         s.k = (s.k - A.colwise().squaredNorm().transpose()).cwiseMax(0.0);
       }
       auto SA = s.SA[at(f)].leftCols(n);
-      if (adjoints_ == RowAdjoints::all) {
+      if (q_.is_thin()) {
+        const Vector S = q_.Ls[at(f)].col(0).cwiseAbs2();
+        for (Index i = 0; i < n; ++i) {
+          SA.col(i) = S.cwiseProduct(A.col(i));
+          s.f_variance(i, f) = s.k(i) + A.col(i).dot(SA.col(i));
+        }
+      } else if (adjoints_ == RowAdjoints::all && !by_factor_) {
         gemm(1.0, S_[at(f)], Op::none, A, Op::none, 0.0, SA);
         for (Index i = 0; i < n; ++i)
           s.f_variance(i, f) = s.k(i) + std::max(0.0, A.col(i).dot(SA.col(i)));
@@ -223,6 +236,7 @@ class RowTermSweep {
         SA = A;
         multiply_lower(q_.Ls[at(f)], SA, Op::transpose);
         s.f_variance.col(f) = s.k + SA.colwise().squaredNorm().transpose();
+        if (adjoints_ == RowAdjoints::all) multiply_lower(q_.Ls[at(f)], SA);
       }
       if (!shared()) gemm(1.0, A, Op::transpose, q_.m.col(f), Op::none, 0.0, s.f_mean.col(f));
     }
@@ -251,7 +265,12 @@ class RowTermSweep {
     for (Index f = 0; f < F_; ++f) {
       const Matrix& A = s.A[context_of(f)];
       if (!shared()) gemm(1.0, A.leftCols(n), Op::none, s.m_bar.col(f), Op::none, 1.0, A_m.col(f));
-      add_weighted(A, n, s.v_bar.col(f), s.rooted, sum + layout_.v + M_ * M_ * f);
+      if (q_.is_thin()) {
+        Eigen::Map<Vector> diagonal(sum + layout_.v + M_ * f, M_);
+        for (Index i = 0; i < n; ++i) diagonal += s.v_bar(i, f) * A.col(i).cwiseAbs2();
+      } else {
+        add_weighted(A, n, s.v_bar.col(f), s.rooted, sum + layout_.v + M_ * M_ * f);
+      }
     }
     for (Index c = 0; c < pairs_; ++c)
       add_weighted(s.A[0], n, s.coupling.col(c), s.rooted, sum + layout_.c + M_ * M_ * c);
@@ -275,7 +294,7 @@ class RowTermSweep {
       s.k_bar += s.v_bar.col(f);
       if (!ends) continue;
       const SweepContext& c = contexts_[part];
-      if (!c.features->is_white()) solve_lower(c.Luu, bar, Op::transpose);
+      solve_Luu(*c.features, c.Luu, bar, Op::transpose);
       double *theta_bar = sum + layout_.theta[part], *z_bar = sum + layout_.z[part];
       double* to_x = x_bar_ ? x_bar_->row(block.x.first).data() : nullptr;
       c.features->Kuf_pullback(c.theta, c.z, block.x, s.K[part].data(), bar.data(), theta_bar,
@@ -293,14 +312,14 @@ class RowTermSweep {
     out.rows = sums(1);
     if (adjoints_ == RowAdjoints::none) return out;
     out.A_m = Eigen::Map<const Matrix>(sums.data() + layout_.m, M_, F_);
-    const auto symmetric = [&](Index place, Index count, std::vector<Matrix>& to) {
+    const auto symmetric = [&](Index place, Index count, Index cols, std::vector<Matrix>& to) {
       for (Index i = 0; i < count; ++i) {
-        to.emplace_back(Eigen::Map<const Matrix>(sums.data() + place + M_ * M_ * i, M_, M_));
-        mirror_lower(to.back());
+        to.emplace_back(Eigen::Map<const Matrix>(sums.data() + place + M_ * cols * i, M_, cols));
+        if (cols == M_) mirror_lower(to.back());
       }
     };
-    symmetric(layout_.v, F_, out.A_vA);
-    symmetric(layout_.c, pairs_, out.A_cA);
+    symmetric(layout_.v, F_, width(), out.A_vA);
+    symmetric(layout_.c, pairs_, M_, out.A_cA);
     if (adjoints_ != RowAdjoints::all) return out;
     out.parameters_bar = sums.segment(layout_.parameters, likelihood_.parameters);
     for (std::size_t i = 0; i < contexts_.size(); ++i) {
@@ -321,6 +340,7 @@ class RowTermSweep {
   RowMatrix* x_bar_;
   Index L_, F_, pairs_, M_ = 0, B_ = 0;
   Layout layout_;
+  bool by_factor_ = false;
   std::vector<Matrix> S_;  // Ls·Lsᵀ of each function
 };
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "covary/linalg/blas.hpp"
+#include "covary/features/blocks.hpp"
 #include "statistics/block.hpp"
 
 namespace covary {
@@ -25,7 +25,7 @@ std::vector<WeightedStatistics> weighted_statistics(const SweepContext& c, const
       v->load(c, block);
       const Index n = v->n;
       auto A = v->Kuf();
-      if (solve) solve_lower(c.Luu, A);
+      if (solve) solve_Luu(*c.features, c.Luu, A);
       Vector d = v->k;  // without the solve the difference is taken at the end
       if (solve) d = (v->k - A.colwise().squaredNorm().transpose()).cwiseMax(0.0);
       double* at = sum;
@@ -69,9 +69,9 @@ std::vector<WeightedStatistics> weighted_statistics(const SweepContext& c, const
   if (solve) return out;
   for (WeightedStatistics& s : out) {  // one noise variance, whose inverse is the weight
     mirror_lower(s.C);
-    solve_lower(c.Luu, s.C);
-    solve_lower_right(c.Luu, s.C, Op::transpose);
-    solve_lower(c.Luu, s.beta);
+    solve_Luu(*c.features, c.Luu, s.C);
+    solve_Luu_right(*c.features, c.Luu, s.C, Op::transpose);
+    solve_Luu(*c.features, c.Luu, s.beta);
     s.ratio = std::max(0.0, s.ratio - s.C.trace());  // it held Σ k_nn/s
     s.trace = s.ratio * c.noise;
     s.term = rule.term == RowRule::Term::trace ? -0.5 * s.ratio : 0.0;

@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "covary/linalg/blas.hpp"
+#include "covary/features/blocks.hpp"
 #include "statistics/block.hpp"
 
 namespace covary {
@@ -12,14 +12,14 @@ struct Side {
   Matrix Q, h;  // of the adjoint, in that basis
 };
 
-Side side(const WeightedAdjoint& adjoint, bool whitened, const Matrix& L) {
+Side side(const WeightedAdjoint& adjoint, bool whitened, const SweepContext& c) {
   Side out{&adjoint.columns, adjoint.Q, adjoint.b};
   if (!whitened) {
-    solve_lower(L, out.Q, Op::transpose);
-    solve_lower_right(L, out.Q);
+    solve_Luu(*c.features, c.Luu, out.Q, Op::transpose);
+    solve_Luu_right(*c.features, c.Luu, out.Q);
     const Matrix half = 0.5 * (out.Q + out.Q.transpose());
     out.Q = half;
-    solve_lower(L, out.h, Op::transpose);
+    solve_Luu(*c.features, c.Luu, out.h, Op::transpose);
   }
   return out;
 }
@@ -34,7 +34,7 @@ void weighted_adjoint(const SweepContext& c, const RowRule& rule, const Sweep& s
   const bool whitened = stable || !proportional;
   std::vector<Side> sides;
   sides.reserve(adjoints.size());
-  for (const auto& adjoint : adjoints) sides.push_back(side(adjoint, whitened, c.Luu));
+  for (const auto& adjoint : adjoints) sides.push_back(side(adjoint, whitened, c));
   const Index B = c.mean_weights.rows(), P = sweep.rows().outputs();
   const Index size = T + Z + 1 + B * P + (proportional ? 0 : M * M);
   if (out.want_point_noise) out.point_noise_bar.resize(sweep.rows().rows());
@@ -52,7 +52,7 @@ void weighted_adjoint(const SweepContext& c, const RowRule& rule, const Sweep& s
       auto bar = K_bar->leftCols(n);
       if (whitened) {
         kept->leftCols(n) = A;
-        solve_lower(c.Luu, A);
+        solve_Luu(*c.features, c.Luu, A);
       }
       const Vector d = proportional
                            ? Vector::Zero(n)
@@ -112,7 +112,7 @@ void weighted_adjoint(const SweepContext& c, const RowRule& rule, const Sweep& s
         add_weighted(v->K, n, d_bar, *scratch, at + 1 + B * P);
         for (Index j = 0; j < n; ++j) bar.col(j) -= 2.0 * d_bar(j) * A.col(j);
       }
-      if (whitened) solve_lower(c.Luu, bar, Op::transpose);
+      if (whitened) solve_Luu(*c.features, c.Luu, bar, Op::transpose);
       const double* Kuf = whitened ? kept->data() : A.data();
       c.features->Kuf_pullback(c.theta, c.z, block.x, Kuf, bar.data(), sum, sum + T, nullptr);
       c.kernel->diagonal_pullback(c.theta, block.x, d_bar.data(), sum, nullptr);

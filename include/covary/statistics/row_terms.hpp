@@ -42,7 +42,9 @@ RowExpectation gaussian_expectation(double noise_variance);
 // q(v) = N(m, Ls·Lsᵀ) of the whitened inducing variables u = Luu·v, one for each function.
 struct WhitenedGaussian {
   Matrix m;                // M×F
-  std::vector<Matrix> Ls;  // F lower factors
+  std::vector<Matrix> Ls;  // F lower factors; or, of diagonal ones, their diagonals alone, M×1
+
+  bool is_thin() const { return !Ls.empty() && Ls.front().cols() == 1 && m.rows() > 1; }
 };
 
 // What a sweep of row terms computes besides the value.
@@ -61,12 +63,13 @@ struct RowTermSums {
   double value = 0.0;
   double rows = 0.0;         // observed (row, output) pairs
   Matrix A_m;                // Σ m̄_n a_n, M×F
-  std::vector<Matrix> A_vA;  // Σ v̄_n a_n a_nᵀ of each function, symmetric
+  std::vector<Matrix> A_vA;  // Σ v̄_n a_n a_nᵀ of each function, symmetric; its diagonal of a thin q
   std::vector<Matrix> A_cA;  // Σ c_n a_n a_nᵀ of each pair (0,1), (0,2), …, (1,2), …
   std::vector<Vector> theta_bar, z_bar;  // of each context, through Kuf and k_nn
   Vector parameters_bar;                 // of the likelihood
   Matrix mean_bar;                       // like mean_weights
-  std::vector<Matrix> S;                 // Ls·Lsᵀ of each function; with all adjoints
+  // Ls·Lsᵀ of each function, with all adjoints; not of a thin q, nor where all features are white.
+  std::vector<Matrix> S;
 };
 // One context for all functions, or one for each with as many features. The mean and its weights
 // (basis × F) are those of the first; noise is not used. With all adjoints and a zero mean function
