@@ -37,6 +37,7 @@ void add_predict(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs);
 void add_evaluate(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs);
 void add_sample(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs);
 void add_update(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs);
+void add_compress(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs);
 void add_compare(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs);
 void add_show(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs);
 void add_report(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs);

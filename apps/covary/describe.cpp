@@ -16,6 +16,7 @@ json scaling_json(const Scaling& s) {
 
 std::vector<std::string> outputs_of(const LatentView& view, const std::vector<std::string>& names) {
   std::vector<std::string> out;
+  out.reserve(view.columns.size());
   for (const Index p : view.columns) out.push_back(names[static_cast<std::size_t>(p)]);
   return out;
 }

@@ -40,6 +40,7 @@ SvgpOptions svgp_options(LatentOptions shared, const TrainingArguments& t, const
   if (const Index M = inducing_of(a)) o.inducing = M;
   o.selection = parse_selection(a.selection);
   o.features = a.features;
+  o.covariance = a.covariance;
   if (!a.inducing_file.empty()) o.Z = d.inputs.apply(read_table(a.inducing_file));
   o.jitter = t.jitter;
   o.batch = a.batch;

@@ -70,6 +70,7 @@ int main(int argc, char** argv) {
   covary::cli::add_evaluate(app, verbs);
   covary::cli::add_sample(app, verbs);
   covary::cli::add_update(app, verbs);
+  covary::cli::add_compress(app, verbs);
   covary::cli::add_compare(app, verbs);
   covary::cli::add_show(app, verbs);
   covary::cli::add_report(app, verbs);

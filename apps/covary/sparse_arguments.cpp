@@ -40,7 +40,10 @@ void add_sparse_options(CLI::App& sub, SparseArguments& a) {
          "fitc, pep(α); auto: laplace up to 2000 rows (1000 of several latent functions), else "
          "svgp")
       ->capture_default_str();
-  sub.add_option("--inducing", a.inducing, "Inducing inputs of a sparse model, or auto")
+  sub.add_option(
+         "--inducing", a.inducing,
+         "Inducing inputs of a sparse model, or auto: until the bracket of the evidence is narrow, "
+         "and of eigen features as many as the kernel's spectrum asks for")
       ->capture_default_str();
   sub.add_option("--inducing-file", a.inducing_file, "Table of them, in the units of the data");
   sub.add_option("--selection", a.selection,
@@ -49,9 +52,13 @@ void add_sparse_options(CLI::App& sub, SparseArguments& a) {
       ->check(CLI::IsMember({"greedy_variance", "kmeans", "hierarchical_kmeans", "random", "grid",
                              "informative_vectors"}))
       ->capture_default_str();
-  sub.add_option("--features", a.features,
-                 "Inducing variables of sparse regression and svgp: points, multiscale, frequency, "
-                 "timefrequency, basis(C), eigen, fourier")
+  sub.add_option(
+         "--features", a.features,
+         "Inducing variables of sparse regression and svgp: points, multiscale, multiscale(C), "
+         "frequency, "
+         "timefrequency, basis(C), eigen, fourier, fourier(l2), orthogonal, empirical; "
+         "stacked(KIND): of each part of a sum; functions that are a model of their own (sor): "
+         "rff, ssgp, hilbert, bumps")
       ->capture_default_str();
   sub.add_option("--route", a.route, "Of a sparse sweep: auto, fast, safe or stable")
       ->check(CLI::IsMember({"auto", "fast", "safe", "stable"}))
@@ -60,6 +67,9 @@ void add_sparse_options(CLI::App& sub, SparseArguments& a) {
                  "An approximation, as fitc, by which a sparse model is trained first");
   sub.add_option("--groups", a.groups, "Of PITC (0: about rows/inducing)")
       ->check(CLI::NonNegativeNumber);
+  sub.add_option("--covariance", a.covariance,
+                 "Of q in svgp: full, diagonal, or blocks(B) along the diagonal")
+      ->capture_default_str();
   sub.add_option("--batch", a.batch,
                  "Rows of a minibatch of svgp (0: all up to 20 000 rows) and of gplvm (0: all)")
       ->check(CLI::NonNegativeNumber);
@@ -81,7 +91,9 @@ std::optional<Approximation> approximation_of(const SparseArguments& a, Index ro
     return {};
   }
   if (a.model == "auto") {
-    if (rows <= most_exact_rows && FeatureChoice(a.features).is_points()) return {};
+    const FeatureChoice features(a.features);
+    if (features.is_parametric()) return Approximation(Approximation::Kind::sor);
+    if (rows <= most_exact_rows && features.is_points()) return {};
     return Approximation(Approximation::Kind::vfe);
   }
   try {

@@ -10,7 +10,7 @@ namespace covary::cli {
 // What the sparse models take besides.
 struct SparseArguments {
   std::string model = "auto", inducing = "auto", inducing_file, selection = "greedy_variance",
-              features = "points", route = "auto", warm_start;
+              covariance = "full", features = "points", route = "auto", warm_start;
   Index groups = 0, batch = 0, epochs = 0;
 };
 void add_sparse_options(CLI::App& sub, SparseArguments& a);

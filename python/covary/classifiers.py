@@ -179,6 +179,8 @@ class SparseGPClassifier(_Classifier):
     inducing : int, None or array of shape (n_inducing, n_features), default 100
         How many inducing inputs, at most one for each row; or themselves, in the units of X.
     <selection>
+    inducing_features : str, default "points"
+        The inducing variables, as of ``SparseGPRegressor``.
     covariance : str, default "full"
         Of q: ``"full"``, ``"blocks(20)"`` or ``"diagonal"``.
     batch : int, default 0
@@ -216,7 +218,7 @@ class SparseGPClassifier(_Classifier):
 
     def __init__(self, kernel: Union[str, Kernel] = "se(ard)", likelihood: str = "auto",
                  mean: Union[str, Mean] = "zero", inducing: Any = 100, selection: str = "greedy_variance",
-                 covariance: str = "full", batch: int = 0, epochs: int = 0, multi_class: str = "joint",
+                 inducing_features: str = "points", covariance: str = "full", batch: int = 0, epochs: int = 0, multi_class: str = "joint",
                  scale: str = "columns", pca: int = 0, gplvm: int = 0, max_iter: int = 100, random_state: Any = None,
                  verbose: bool = False):
         self.kernel = kernel
@@ -224,6 +226,7 @@ class SparseGPClassifier(_Classifier):
         self.mean = mean
         self.inducing = inducing
         self.selection = selection
+        self.inducing_features = inducing_features
         self.covariance = covariance
         self.batch = batch
         self.epochs = epochs
@@ -241,7 +244,7 @@ class SparseGPClassifier(_Classifier):
             inducing = min(int(inducing), len(X))
         batch = self.batch if self.batch < len(X) else 0
         model = Svgp(X, codes, kernel=self.kernel, mean=self.mean, inducing=inducing, selection=self.selection,
-                     covariance=self.covariance, batch=batch, epochs=self.epochs, scale=self.scale, pca=self.pca,
+                     features=self.inducing_features, covariance=self.covariance, batch=batch, epochs=self.epochs, scale=self.scale, pca=self.pca,
                      gplvm=self.gplvm, **more)
         return model.fit(max_iter=self.max_iter, progress=bool(self.verbose))
 

@@ -174,8 +174,10 @@ class SparseGPRegressor(_Regressor):
     <selection>
     inducing_features : str, default "points"
         The inducing variables: ``"points"``; of kernels made of se ``"multiscale"``, ``"frequency"``,
-        ``"timefrequency"`` and ``"eigen"``; of Matérn kernels ``"fourier"``; of any ``"basis(C)"`` with C
-        points each.
+        ``"timefrequency"`` and ``"eigen"`` (also of matern12); of Matérn kernels ``"fourier"`` and
+        ``"fourier(l2)"``; of both ``"orthogonal"``; of any ``"basis(C)"`` with C points each and
+        ``"empirical"``; of a sum of kernels over columns ``"stacked(KIND)"``, M shared evenly between its
+        parts. With ``model="sor"`` also ``"rff"``, ``"ssgp"``, ``"hilbert"`` and ``"bumps"``.
     missing_inputs : {"error", "learn"}, default "error"
         What NaN in X does: with ``"learn"`` it is learned with the model, of ``"vfe"``.
     <regression scale>
@@ -258,5 +260,5 @@ class SparseGPRegressor(_Regressor):
     def _keep_values(self):
         self.elbo_value_ = self.fit_.log_marginal_likelihood
         self.upper_bound_value_ = self.fit_.upper_bound
-        if self.inducing_features not in ("eigen", "frequency", "fourier"):
+        if "features.Z" in self.fit_.parameters:
             self.inducing_inputs_ = self.fit_.Z

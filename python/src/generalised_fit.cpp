@@ -116,6 +116,8 @@ nb::object log_density(const SavedGeneralised& m, const ArrayLike& X, const Arra
 NumpyArray inducing_inputs(const SavedGeneralised& m) {
   if (!m.fit.posterior.is_sparse())
     throw Unsupported(fmt::format("a fit by {} has no inducing inputs", m.fit.model));
+  if (!m.fit.parameters.contains("features.Z") && !m.fit.parameters.contains("latent.0.features.Z"))
+    throw InputError("these features cover all inputs and have no inducing inputs");
   if (!m.fit.parameters.contains("features.Z"))
     throw Unsupported(
         "every latent function has inducing inputs of its own: "

@@ -1,14 +1,17 @@
 #include "predictions.hpp"
 
 #include <fmt/format.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "arrays.hpp"
 #include "covary/error.hpp"
+#include "covary/models/compress.hpp"
 #include "covary/models/gaussian_inputs.hpp"
 #include "tables.hpp"
 #include "unlocked.hpp"
@@ -142,6 +145,19 @@ SavedModel condition(const SavedModel& m, const ArrayLike& X, const ArrayLike& Y
   return unlocked([&] { return SavedModel{m.fit.with(x.get(), y.get(), point_noise), m.inputs}; });
 }
 
+SavedModel compressed(const SavedModel& m, double loss,
+                      const std::optional<std::vector<std::string>>& features, Index most_inducing,
+                      Index max_iter, std::uint64_t seed) {
+  CompressOptions options;
+  options.loss = loss;
+  if (features)
+    for (const auto& text : *features) options.features.emplace_back(text);
+  options.most_inducing = most_inducing;
+  options.iterations = max_iter;
+  options.seed = seed;
+  return unlocked([&] { return SavedModel{compress(m.fit, options).fit, m.inputs}; });
+}
+
 }  // namespace
 
 void bind_predictions(nb::class_<SavedModel>& fit) {
@@ -245,6 +261,13 @@ void bind_predictions(nb::class_<SavedModel>& fit) {
                   "-> tuple[" COVARY_ARRAY ", " COVARY_ARRAY ", " COVARY_ARRAY "]"))
       .def("condition", condition, "X"_a, "Y"_a, "noise"_a = nb::none(),
            "A new fit with further rows and the parameters as they are.")
+      .def(
+          "compress", compressed, "loss"_a = 0.01, "features"_a = nb::none(),
+          "most_inducing"_a = 500, "max_iter"_a = 200, "seed"_a = 0,
+          "The smallest fit of inducing variables whose posterior is within ``loss`` nats a row of "
+          "this one: of ``features``, a list such as ['points', 'basis(4)'], or of points and sums "
+          "of 2, 4 and 8 of them. diagnostics['numbers'] is its size, "
+          "diagnostics['compression_loss'] its loss.")
       .def(
           "without_outputs",
           [](const SavedModel& m) {

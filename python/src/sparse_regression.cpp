@@ -8,7 +8,7 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "covary/error.hpp"
-#include "covary/features/eigen.hpp"
+#include "covary/features/record.hpp"
 #include "covary/storage/model_file.hpp"
 #include "expressions.hpp"
 #include "inducing.hpp"
@@ -97,6 +97,36 @@ SavedModel run_fit(SparseModel& m, const FitArguments& a) {
   return out;
 }
 
+Vector parameters_of_features(const Parameters& parameters) {
+  Vector z(0);
+  for (const Parameter& p : parameters.all())
+    if (p.path.starts_with("features.")) {
+      z.conservativeResize(z.size() + p.value.size());
+      z.tail(p.value.size()) = p.value;
+    }
+  return z;
+}
+
+nb::tuple to_tuple(const FeatureRecord& r) {
+  nb::list parts;
+  for (const FeatureRecord& part : r.parts) parts.append(to_tuple(part));
+  return nb::make_tuple(r.name, r.size, r.dims, std::vector<double>(r.z.begin(), r.z.end()),
+                        r.degrees, nb::tuple(parts));
+}
+
+FeatureRecord to_record(const nb::tuple& t) {
+  const auto z = nb::cast<std::vector<double>>(t[3]);
+  FeatureRecord out{nb::cast<std::string>(t[0]),
+                    nb::cast<Index>(t[1]),
+                    nb::cast<Index>(t[2]),
+                    Eigen::Map<const Vector>(z.data(), static_cast<Index>(z.size())),
+                    nb::cast<std::vector<std::int64_t>>(t[4]),
+                    {}};
+  for (nb::handle part : nb::cast<nb::tuple>(t[5]))
+    out.parts.push_back(to_record(nb::cast<nb::tuple>(part)));
+  return out;
+}
+
 nb::tuple get_state(const SparseModel& m) {
   const SparseRegressionOptions& o = m.options;
   const auto number = [](auto e) { return static_cast<int>(e); };
@@ -105,7 +135,8 @@ nb::tuple get_state(const SparseModel& m) {
                         to_numpy(RowMatrix(o.Z)), number(o.scale_inputs), number(o.scale_outputs),
                         o.jitter, number(o.route), o.subset, o.groups, o.seed, o.bracket,
                         o.most_inducing, m.sparse.parameters(), o.features.print(),
-                        m.sparse.features()->size(), degrees_of(*m.sparse.features()));
+                        to_tuple(record_features(*m.sparse.features(),
+                                                 parameters_of_features(m.sparse.parameters()))));
 }
 
 SparseModel from_state(const nb::tuple& t) {
@@ -129,15 +160,7 @@ SparseModel from_state(const nb::tuple& t) {
   TrainingData data = training_data_from(nb::cast<nb::tuple>(t[0]));
   o.features = nb::cast<std::string>(t[18]);
   const auto parameters = nb::cast<Parameters>(t[17]);
-  Vector z(0);
-  for (const Parameter& p : parameters.all())
-    if (p.path.starts_with("features.")) {
-      z.conservativeResize(z.size() + p.value.size());
-      z.tail(p.value.size()) = p.value;
-    }
-  const FeaturesPtr features =
-      restore_features(o.features.name(), o.kernel, nb::cast<Index>(t[19]), data.X.cols(), z,
-                       nb::cast<std::vector<std::int64_t>>(t[20]));
+  const FeaturesPtr features = restore_features(to_record(nb::cast<nb::tuple>(t[19])), o.kernel);
   SparseRegression sparse = at_parameters(data, o, parameters, features);
   return {std::move(data), std::move(o), std::move(sparse)};
 }
@@ -154,7 +177,11 @@ needs, until the bracket of the evidence is ``bracket`` nats a row or there are 
 an array with the inducing inputs themselves, in the units of the data. ``selection`` is how they are
 chosen: "greedy_variance", "kmeans", "hierarchical_kmeans", "random" or "grid", with ``seed`` where it
 draws. ``features`` are the inducing variables: "points", or of kernels made of se "multiscale",
-"frequency", "timefrequency" and "eigen", of Matérn kernels "fourier", and of any "basis(C)". Training starts from an exact fit of ``subset`` rows; 0 starts from the parameters as they are.
+"frequency", "timefrequency" and "eigen" (also of matern12), of Matérn kernels "fourier" and
+"fourier(l2)", of both "orthogonal", and of any "basis(C)" and "empirical"; of a sum of kernels over
+columns "stacked(KIND)" with any of them, shared evenly between its parts; or, with model="sor", the
+functions of models of their own: "rff", "ssgp", "hilbert" and "bumps". Training starts from an exact
+fit of ``subset`` rows; 0 starts from the parameters as they are.
 ``route`` is that of the sweep: "auto", "fast", "safe" or "stable".
 
 >>> import numpy as np, covary as cv
@@ -248,6 +275,25 @@ void bind_sparse_regression(nb::module_& m) {
           },
           "What the evidence of the exact model cannot exceed at the current parameters, in the "
           "units of the data.")
+      .def(
+          "plan",
+          [](const SparseModel& self) {
+            const SparseRegression::Planned p =
+                evaluated(self, [](const SparseRegression& s) { return s.plan(); });
+            nb::dict out;
+            out["inducing"] = p.needed.inducing;
+            out["certain"] = p.needed.certain ? nb::cast(p.needed.certain) : nb::none();
+            out["kl_low"] = p.here.low;
+            out["kl_high"] = p.here.high;
+            out["trace"] = p.trace;
+            return out;
+          },
+          "Of 'eigen' features, at the current parameters: how many would make the mean KL over "
+          "data "
+          "from the model 0.01 nats ('inducing'), and KL for these outputs with probability 0.95 "
+          "('certain', None beyond most_inducing); the bracket that the kernel's spectrum gives of "
+          "the mean KL with the features there are ('kl_low', 'kl_high'), for inputs from their "
+          "measure; and the trace that they do leave ('trace').")
       .def_prop_ro(
           "parameters", [](SparseModel& self) -> Parameters& { return self.sparse.parameters(); },
           nb::rv_policy::reference_internal, "In the units the model sees.")

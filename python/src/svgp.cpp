@@ -30,11 +30,19 @@ Svgp make(const TrainingData& data, const SvgpOptions& options) {
   return {data.X, Vector(data.Y.col(0)), options};
 }
 
-// The same model at given parameters, inducing inputs included, without choosing them first.
-Svgp at_parameters(const TrainingData& data, SvgpOptions options, const Svgp& model) {
+// As many inducing variables, whose parameters will be replaced, without choosing inputs first.
+SvgpOptions with_inducing(const TrainingData& data, SvgpOptions options, Index M) {
+  if (options.features.inputs(1) > 0)
+    options.Z = data.X.topRows(1).replicate(M, 1);
+  else
+    options.inducing = M;
+  return options;
+}
+
+// The same model at given parameters, inducing variables included.
+Svgp at_parameters(const TrainingData& data, const SvgpOptions& options, const Svgp& model) {
   const Parameters& parameters = model.parameters();
-  options.Z = data.X.topRows(1).replicate(model.inducing(), 1);  // as many; replaced below
-  Svgp out = make(data, options);
+  Svgp out = make(data, with_inducing(data, options, model.inducing()));
   out.parameters() = parameters;
   return out;
 }
@@ -75,7 +83,7 @@ nb::tuple get_state(const SvgpModel& m) {
                         o.inducing, static_cast<int>(o.selection), to_numpy(RowMatrix(o.Z)),
                         o.covariance.print(), o.jitter, o.batch, o.steps, o.epochs, o.natural_step,
                         o.learning_rate.rate, print(o.learning_rate.schedule), o.final_sweeps,
-                        m.svgp.inducing(), m.svgp.parameters(), o.adam_every);
+                        m.svgp.inducing(), m.svgp.parameters(), o.adam_every, o.features.print());
 }
 
 SvgpModel from_state(const nb::tuple& t) {
@@ -93,10 +101,9 @@ SvgpModel from_state(const nb::tuple& t) {
   o.learning_rate.schedule = parse_schedule(nb::cast<std::string>(t[12]));
   o.final_sweeps = nb::cast<Index>(t[13]);
   o.adam_every = nb::cast<Index>(t[16]);
+  o.features = nb::cast<std::string>(t[17]);
   TrainingData data = training_data_from(nb::cast<nb::tuple>(t[0]));
-  SvgpOptions quick = o;
-  quick.Z = data.X.topRows(1).replicate(nb::cast<Index>(t[14]), 1);
-  Svgp svgp = make(data, quick);
+  Svgp svgp = make(data, with_inducing(data, o, nb::cast<Index>(t[14])));
   svgp.parameters() = nb::cast<Parameters>(t[15]);
   o.input_map = svgp.input_map();
   return {std::move(data), std::move(o), std::move(svgp)};
@@ -114,8 +121,8 @@ outliers on any number of rows. X, y, ``likelihood``, ``weights``, ``aux``, ``cl
 ``separate_kernels``, ``scale``, ``pca`` and ``gplvm`` are as of ``Generalised``.
 
 ``inducing`` is how many inducing inputs (None: 100, or all rows when they are fewer) or themselves, in
-the units of the data; ``selection`` how they are chosen, as of ``SparseRegression``. ``covariance`` of
-q is "full", "blocks(20)" or "diagonal". ``batch`` is the rows of a minibatch; 0 is all of them up to
+the units of the data; ``selection`` how they are chosen, and ``features`` what the inducing variables
+are, as of ``SparseRegression``. ``covariance`` of q is "full", "blocks(20)" or "diagonal". ``batch`` is the rows of a minibatch; 0 is all of them up to
 20 000 rows, trained by L-BFGS, else 1024, trained by natural gradients of length ``natural_step`` and
 by Adam at ``learning_rate`` with every batch, or once in ``adam_every`` of them, for ``epochs`` passes
 or ``steps`` (0: twenty passes, but 2000 to 20 000 steps).
@@ -148,12 +155,12 @@ void bind_svgp(nb::module_& m) {
           "__init__",
           [](SvgpModel* self, const ArrayLike& X, const ArrayLike& y, const KernelLike& kernel,
              const std::string& likelihood, const MeanLike& mean, const ArrayLike& inducing,
-             const std::string& selection, const std::string& covariance, Index batch, Index epochs,
-             Index steps, double natural_step, double learning_rate, Index adam_every,
-             const ArrayLike& weights, const ArrayLike& aux, const Names& classes,
-             std::optional<bool> separate_kernels, const std::string& scale, Index pca, Index gplvm,
-             double jitter, std::uint64_t seed, const Names& input_names,
-             const std::optional<std::string>& output_name) {
+             const std::string& selection, const std::string& features,
+             const std::string& covariance, Index batch, Index epochs, Index steps,
+             double natural_step, double learning_rate, Index adam_every, const ArrayLike& weights,
+             const ArrayLike& aux, const Names& classes, std::optional<bool> separate_kernels,
+             const std::string& scale, Index pca, Index gplvm, double jitter, std::uint64_t seed,
+             const Names& input_names, const std::optional<std::string>& output_name) {
             Targets targets = to_targets(y, likelihood, classes);
             TrainingData data = to_training_data(X, targets.y, nb::none(), input_names,
                                                  name_of_target(output_name, y));
@@ -165,6 +172,7 @@ void bind_svgp(nb::module_& m) {
             o.inducing = asked.number;
             o.Z = std::move(asked.Z);
             o.selection = parse_selection(selection);
+            o.features = features;
             o.covariance = covariance;
             o.batch = batch;
             o.epochs = epochs;
@@ -179,12 +187,13 @@ void bind_svgp(nb::module_& m) {
             new (self) SvgpModel{std::move(data), std::move(o), std::move(svgp)};
           },
           "X"_a, "y"_a, "kernel"_a = "se(ard)", "likelihood"_a = "bernoulli", "mean"_a = "zero",
-          "inducing"_a = nb::none(), "selection"_a = "greedy_variance", "covariance"_a = "full",
-          "batch"_a = 0, "epochs"_a = 0, "steps"_a = 0, "natural_step"_a = 0.1,
-          "learning_rate"_a = 0.02, "adam_every"_a = 1, "weights"_a = nb::none(),
-          "aux"_a = nb::none(), "classes"_a = nb::none(), "separate_kernels"_a = nb::none(),
-          "scale"_a = "auto", "pca"_a = 0, "gplvm"_a = 0, "jitter"_a = 0.0, "seed"_a = 0,
-          "input_names"_a = nb::none(), "output_name"_a = nb::none())
+          "inducing"_a = nb::none(), "selection"_a = "greedy_variance", "features"_a = "points",
+          "covariance"_a = "full", "batch"_a = 0, "epochs"_a = 0, "steps"_a = 0,
+          "natural_step"_a = 0.1, "learning_rate"_a = 0.02, "adam_every"_a = 1,
+          "weights"_a = nb::none(), "aux"_a = nb::none(), "classes"_a = nb::none(),
+          "separate_kernels"_a = nb::none(), "scale"_a = "auto", "pca"_a = 0, "gplvm"_a = 0,
+          "jitter"_a = 0.0, "seed"_a = 0, "input_names"_a = nb::none(),
+          "output_name"_a = nb::none())
       .def(
           "fit",
           [](SvgpModel& self, std::optional<std::uint64_t> seed, Index max_iter,
@@ -222,10 +231,12 @@ void bind_svgp(nb::module_& m) {
       .def("__repr__",
            [](const SvgpModel& self) {
              return fmt::format(
-                 "<Svgp: {} rows, {} inducing inputs, likelihood {}, kernel {}, "
-                 "mean {}>",
-                 self.data.X.rows(), self.svgp.inducing(), self.options.likelihood.print(),
-                 self.options.kernel.print(), self.options.mean.print());
+                 "<Svgp: {} rows, {} inducing {}, likelihood {}, kernel {}, mean {}>",
+                 self.data.X.rows(), self.svgp.inducing(),
+                 self.options.features.is_points() ? "inputs"
+                                                   : self.options.features.print() + " features",
+                 self.options.likelihood.print(), self.options.kernel.print(),
+                 self.options.mean.print());
            })
       .def("_repr_html_", [](const SvgpModel& self) { return html_table(self.svgp.parameters()); });
 }

@@ -278,3 +278,18 @@ def test_wrong_arguments_are_told_by_fit(estimator):
         cv.GPClassifier(method="ep").fit(X, y)
     with pytest.raises(ValueError, match="inducing is 0"):
         cv.SparseGPClassifier(inducing=0).fit(X, y)
+
+
+def test_features_of_the_sparse_classifier():
+    X = np.random.default_rng(0).normal(size=(200, 1))
+    y = np.where(np.sin(2 * X[:, 0]) > 0, "up", "down")
+    model = cv.Svgp(X, y, likelihood="bernoulli", kernel="se", inducing=12, features="eigen")
+    assert "eigen" in repr(model) and "features.sd" in model.parameters
+    fit = model.fit(max_iter=20)
+    assert pickle.loads(pickle.dumps(model)).elbo() == pytest.approx(model.elbo(), rel=1e-12)
+    with pytest.raises(ValueError, match="no inducing inputs"):
+        fit.Z
+    estimator = cv.SparseGPClassifier("se", inducing=12, inducing_features="eigen", max_iter=20, random_state=0)
+    assert estimator.fit(X, y).score(X, y) > 0.9
+    with pytest.raises(ValueError, match="sor"):
+        cv.Svgp(X, y, kernel="se", inducing=12, features="hilbert")

@@ -170,7 +170,48 @@ def test_selection(many, selection):
     assert one.parameters["features.Z"].size == 9
 
 
-@pytest.mark.parametrize("features", ["multiscale", "frequency", "timefrequency", "basis(2)", "eigen"])
+@pytest.mark.parametrize("features, kernel, model", [
+    ("rff", "se", "sor"), ("ssgp", "matern32", "sor"), ("hilbert", "se", "sor"), ("bumps", "se", "sor"),
+    ("eigen", "se", "sor"), ("eigen", "matern12", "vfe"), ("fourier(l2)", "matern12", "vfe"),
+    ("orthogonal", "matern52", "vfe"), ("empirical", "se", "vfe")])
+def test_functions_and_further_features(many, features, kernel, model, tmp_path):
+    X, y = many
+    made = cv.SparseRegression(X, y, kernel=kernel, model=model, inducing=21, features=features, seed=1)
+    fit = made.fit(max_iter=20)
+    again = pickle.loads(pickle.dumps(made))
+    assert again.elbo() == made.elbo()
+    fit.save(tmp_path / "f.cov")
+    np.testing.assert_array_equal(cv.load(tmp_path / "f.cov").predict_y(X)[0], fit.predict_y(X)[0])
+    assert np.mean((fit.predict_y(X)[0].ravel() - np.ravel(y)) ** 2) < np.var(y)
+    if model == "sor" and features != "eigen":
+        with pytest.raises(ValueError, match="by sor"):
+            cv.SparseRegression(X, y, kernel=kernel, inducing=21, features=features)
+
+
+def test_compress(many):
+    X, y = many
+    fit = cv.SparseRegression(X, y, kernel="se", inducing=20).fit(seed=1, max_iter=20)
+    small = fit.compress(loss=0.05, features=["points", "basis(2)"], max_iter=30)
+    assert small.diagnostics["numbers"] < small.diagnostics["numbers_before"]
+    assert 0 <= small.diagnostics["compression_loss"] <= 0.05
+    assert np.abs(small.predict_y(X)[0] - fit.predict_y(X)[0]).max() < 0.5
+    with pytest.raises(ValueError, match="positive"):
+        fit.compress(loss=0)
+
+
+def test_plan(many):
+    X, y = many[0][:, :1], many[1]
+    model = cv.SparseRegression(X, y, kernel="se", features="eigen")
+    fit = model.fit(seed=1)
+    plan = model.plan()
+    assert plan["kl_low"] <= plan["kl_high"] and plan["trace"] >= 0 and plan["inducing"] >= 1
+    assert fit.diagnostics["planned_inducing"] == plan["inducing"]
+    assert fit.diagnostics["expected_kl_high"] <= 0.01
+    with pytest.raises(ValueError, match="eigenfunctions"):
+        cv.SparseRegression(X, y, inducing=5).plan()
+
+
+@pytest.mark.parametrize("features", ["multiscale", "frequency", "timefrequency", "basis(2)", "eigen", "stacked(eigen)"])
 def test_features(many, features, tmp_path):
     X, y = many
     model = cv.SparseRegression(X, y, kernel="se", inducing=12, features=features, seed=1)
@@ -182,12 +223,21 @@ def test_features(many, features, tmp_path):
     assert pickle.loads(pickle.dumps(model)).elbo() == model.elbo()
     fit.save(tmp_path / "features.cov")
     np.testing.assert_array_equal(cv.load(tmp_path / "features.cov").predict_y(X)[0], fit.predict_y(X)[0])
-    if features in ("eigen", "frequency"):
+    if features in ("eigen", "frequency", "stacked(eigen)"):
         with pytest.raises(cv.InputError, match="cover all inputs"):
             fit.Z
     else:
         assert fit.Z.shape[1] == 1
     assert cv.SparseGPRegressor("se", inducing=12, inducing_features=features, max_iter=40).fit(X, y).score(X, y) > 0.8
+
+
+def test_pickled_features_of_several_columns():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 2))
+    y = np.sin(2 * X[:, 0]) + X[:, 1] ** 2
+    for features, kernel in [("stacked(points)", "se@0 + se@1"), ("fourier", "matern32@0 * matern12@1")]:
+        model = cv.SparseRegression(X, y, kernel=kernel, inducing=10, features=features, subset=0)
+        assert pickle.loads(pickle.dumps(model)).elbo() == model.elbo()
 
 
 def test_several_and_missing_outputs():

@@ -3,19 +3,19 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <queue>
-#include <set>
 
 #include "covary/error.hpp"
+#include "features/degrees.hpp"
 #include "features/gaussian_kernel.hpp"
 #include "features/hermite.hpp"
+#include "features/largest_products.hpp"
 
 namespace covary {
 namespace {
 
 using Degrees = Eigen::MatrixX<Index>;
 
-class EigenFeatures final : public Features {
+class EigenFeatures final : public Features, public WithDegrees {
  public:
   EigenFeatures(const Kernel& kernel, ConstVector mean, ConstVector sd, Degrees degrees)
       : gaussian_(kernel, mean.size(), "eigen"),
@@ -112,7 +112,7 @@ class EigenFeatures final : public Features {
     return std::make_shared<EigenFeatures>(term, mean_, sd_, degrees_);
   }
 
-  const Degrees& degrees() const { return degrees_; }
+  const Degrees& degrees() const override { return degrees_; }
 
  private:
   Hermite basis(const Vector& w, const double* z, Index d) const {
@@ -143,7 +143,7 @@ FeaturesPtr eigen_features(const Kernel& kernel, ConstVector mean, ConstVector s
 
 std::vector<std::int64_t> degrees_of(const Features& features) {
   std::vector<std::int64_t> out;
-  if (const auto* own = dynamic_cast<const EigenFeatures*>(&features))
+  if (const auto* own = dynamic_cast<const WithDegrees*>(&features))
     for (const auto& row : own->degrees().rowwise()) out.insert(out.end(), row.begin(), row.end());
   return out;
 }
@@ -161,35 +161,7 @@ Degrees largest_degrees(ConstVector ratios, Index M) {
     throw InputError(fmt::format("{} eigenfunctions of {} columns: one of each at least", M, D));
   if (!(ratios.minCoeff() >= 0.0) || !(ratios.maxCoeff() < 1.0))
     throw InputError("ratios of eigenvalues are at least 0 and below 1");
-  struct Entry {
-    double log_value;
-    std::vector<Index> degrees;
-    bool operator<(const Entry& o) const {  // the largest comes first
-      if (log_value != o.log_value) return log_value < o.log_value;
-      return degrees < o.degrees;
-    }
-  };
-  std::priority_queue<Entry> next;
-  std::set<std::vector<Index>> seen;
-  next.push({0.0, std::vector<Index>(static_cast<std::size_t>(D), 0)});
-  Degrees out(M, D);
-  for (Index m = 0; m < M; ++m) {
-    if (next.empty())
-      throw InputError(
-          fmt::format("there are {} eigenfunctions and no more, {} were asked for", m, M));
-    const Entry best = next.top();
-    next.pop();
-    for (Index d = 0; d < D; ++d) {
-      const auto at = static_cast<std::size_t>(d);
-      out(m, d) = best.degrees[at];
-      if (ratios(d) == 0.0) continue;
-      Entry one = best;
-      ++one.degrees[at];
-      one.log_value += std::log(ratios(d));
-      if (seen.insert(one.degrees).second) next.push(std::move(one));
-    }
-  }
-  return out;
+  return largest_products(D, M, [&](Index d, Index) { return std::log(ratios(d)); });
 }
 
 }  // namespace covary

@@ -6,12 +6,13 @@
 #include <numbers>
 
 #include "covary/error.hpp"
+#include "covary/features/one_pass.hpp"
 #include "features/matern_space.hpp"
 
 namespace covary {
 namespace {
 
-class FourierFeatures final : public Features {
+class FourierFeatures final : public Features, public OnePassFeatures {
  public:
   FourierFeatures(const Kernel& kernel, double a, double b, Index harmonics)
       : a_(a), b_(b), K_(harmonics) {
@@ -46,58 +47,108 @@ class FourierFeatures final : public Features {
   }
 
   Matrix Kuu(const double* theta, const double* z) const override {
-    const MaternSpace space = space_of(theta);
-    const double L = z[1] - z[0];
-    const MaternSpace::Ends e = space.ends();
-    Matrix K = Matrix::Zero(size(), size());
-    for (Index i = 0; i <= K_; ++i)
-      for (Index j = 0; j <= K_; ++j) {
-        const double c = -omega(i, L) * omega(i, L), d = -omega(j, L) * omega(j, L);
-        K(i, j) = e.values + e.mixed * (c + d) + e.curves * (c * d);
-      }
-    for (Index i = 1; i <= K_; ++i)
-      for (Index j = 1; j <= K_; ++j) K(K_ + i, K_ + j) = e.slopes * (omega(i, L) * omega(j, L));
-    for (Index m = 0; m < size(); ++m)
-      K(m, m) += (m == 0 ? L : 0.5 * L) * space.inverse_density(omega(harmonic(m), L));
-    return K;
+    return Kuu_parts(theta, z).dense();
   }
-
-  // All entries are sums of powers of λ and ω over v: λ by differences of their exponents would be
-  // long, so they are taken by the chain rule term by term.
   void Kuu_pullback(const double* theta, const double* z, ConstMatrix Kuu_bar, double* theta_bar,
                     double* z_bar) const override {
+    Kuu_parts_pullback(theta, z, Kuu_parts(theta, z).pullback(Kuu_bar), theta_bar, z_bar);
+  }
+
+  LowRankDiagonal Kuu_parts(const double* theta, const double* z) const override {
     const MaternSpace space = space_of(theta);
-    const double L = z[1] - z[0], v = space.v, l = space.lambda, l2 = l * l;
-    double v_bar = 0.0, l_bar = 0.0, L_bar = 0.0;
-    const Matrix K = Kuu(theta, z);
-    for (Index j = 0; j < size(); ++j)
-      for (Index i = 0; i < size(); ++i) v_bar -= Kuu_bar(i, j) * K(i, j) / v;
-    const MaternSpace::Ends e = space.ends();
-    // mixed ∝ λ⁻², curves ∝ λ⁻⁴, slopes ∝ λ⁻², and ω ∝ 1/L.
-    for (Index i = 0; i <= K_; ++i)
-      for (Index j = 0; j <= K_; ++j) {
-        const double c = -omega(i, L) * omega(i, L), d = -omega(j, L) * omega(j, L);
-        const double mixed = e.mixed * (c + d), curves = e.curves * c * d, bar = Kuu_bar(i, j);
-        l_bar += bar * (-2.0 * mixed - 4.0 * curves) / l;
-        L_bar += bar * (-2.0 * mixed - 4.0 * curves) / L;
-      }
-    for (Index i = 1; i <= K_; ++i)
-      for (Index j = 1; j <= K_; ++j) {
-        const double slopes = Kuu_bar(K_ + i, K_ + j) * e.slopes * omega(i, L) * omega(j, L) * -2.0;
-        l_bar += slopes / l;
-        L_bar += slopes / L;
-      }
-    // (λ² + ω²)^(p+1)/λ^(2p+1)
-    const double n = static_cast<double>(order_ + 1);
+    const double L = z[1] - z[0], root = 1.0 / std::sqrt(space.v);
+    LowRankDiagonal out{Vector(size()), Matrix::Zero(size(), order_ + 1)};
     for (Index m = 0; m < size(); ++m) {
-      const double o = omega(harmonic(m), L), s = l2 + o * o;
-      const double value = (m == 0 ? L : 0.5 * L) * space.inverse_density(o) * Kuu_bar(m, m);
-      l_bar += value * (2.0 * n * l / s - (2.0 * n - 1.0) / l);
-      L_bar += value * (1.0 - 2.0 * n * o * o / s) / L;
+      const double o = omega(harmonic(m), L);
+      out.d(m) = (m == 0 ? L : 0.5 * L) * space.inverse_density(o);
+      for (int j = 0; j <= order_; ++j)
+        if (const auto end = space.end(j, o / space.lambda); end.of_sines == is_sine(m))
+          out.U(m, j) = root * end.value;
+    }
+    return out;
+  }
+
+  // All entries are functions of ω/λ times powers of λ and L over v or √v, with ω ∝ 1/L.
+  void Kuu_parts_pullback(const double* theta, const double* z, const LowRankDiagonal& bar,
+                          double* theta_bar, double* z_bar) const override {
+    const MaternSpace space = space_of(theta);
+    const double L = z[1] - z[0], v = space.v, l = space.lambda, root = 1.0 / std::sqrt(v);
+    const double n = static_cast<double>(order_ + 1);
+    double v_bar = 0.0, l_bar = 0.0, L_bar = 0.0;
+    for (Index m = 0; m < size(); ++m) {
+      const double o = omega(harmonic(m), L), s = l * l + o * o;
+      // (λ² + ω²)^(p+1)/λ^(2p+1)
+      const double share = (m == 0 ? L : 0.5 * L) * space.inverse_density(o) * bar.d(m);
+      v_bar -= share / v;
+      l_bar += share * (2.0 * n * l / s - (2.0 * n - 1.0) / l);
+      L_bar += share * (1.0 - 2.0 * n * o * o / s) / L;
+      for (int j = 0; j <= order_; ++j) {
+        const auto end = space.end(j, o / l);
+        if (end.of_sines != is_sine(m)) continue;
+        v_bar -= 0.5 * bar.U(m, j) * root * end.value / v;
+        l_bar -= bar.U(m, j) * root * end.slope / l;
+        L_bar -= bar.U(m, j) * root * end.slope / L;
+      }
     }
     add(theta, v_bar, l_bar, theta_bar);
     z_bar[0] -= L_bar;
     z_bar[1] += L_bar;
+  }
+
+  const OnePassFeatures* one_pass() const override { return this; }
+  bool covers(const double* z, const RowBlock& x) const override {
+    for (Index j = 0; j < x.n; ++j)
+      if (!(x.row(j)[0] >= z[0] && x.row(j)[0] <= z[1])) return false;
+    return true;
+  }
+  // Products of harmonics are sums of harmonics: Σ cos ω_k(x − a) and Σ sin ω_k(x − a) for k ≤ 2K
+  // are all of ψ2, in O(K) a row.
+  Index sum_size(Index columns) const override { return 2 * (2 * K_ + 1) + size() * columns; }
+  void add_sums(const double* z, const RowBlock& x, ConstMatrix T, double* sum) const override {
+    constexpr Index anew = 32;  // turns between which rounding adds up
+    Eigen::ArrayXd phase(x.n);
+    for (Index j = 0; j < x.n; ++j)
+      phase(j) = 2.0 * std::numbers::pi * (x.row(j)[0] - z[0]) / (z[1] - z[0]);
+    const Eigen::ArrayXd by_cos = phase.cos(), by_sin = phase.sin();
+    Eigen::ArrayXd c, s, turned(x.n);
+    double *cosines = sum, *sines = sum + 2 * K_ + 1;
+    Eigen::Map<Matrix> kT(sum + 2 * (2 * K_ + 1), size(), T.cols());
+    for (Index k = 0; k <= 2 * K_; ++k) {
+      if (k % anew == 0) {
+        c = (static_cast<double>(k) * phase).cos();
+        s = (static_cast<double>(k) * phase).sin();
+      } else {
+        turned = c * by_cos - s * by_sin;
+        s = s * by_cos + c * by_sin;
+        c.swap(turned);
+      }
+      cosines[k] += c.sum();
+      sines[k] += s.sum();
+      if (k > K_) continue;
+      for (Index t = 0; t < T.cols(); ++t) {
+        kT(k, t) += c.matrix().dot(T.col(t));
+        if (k > 0) kT(K_ + k, t) += s.matrix().dot(T.col(t));
+      }
+    }
+  }
+  FeatureSums unpack(const double* sum, Index columns) const override {
+    const auto cosine = [&](Index k) { return sum[std::abs(k)]; };
+    const auto sine = [&](Index k) { return (k < 0 ? -1.0 : 1.0) * sum[2 * K_ + 1 + std::abs(k)]; };
+    FeatureSums out{Matrix(size(), size()),
+                    Eigen::Map<const Matrix>(sum + 2 * (2 * K_ + 1), size(), columns)};
+    for (Index j = 0; j < size(); ++j)
+      for (Index i = 0; i < size(); ++i) {
+        const Index a = harmonic(i), b = harmonic(j);
+        if (is_sine(i) && is_sine(j))
+          out.psi2(i, j) = 0.5 * (cosine(a - b) - cosine(a + b));
+        else if (is_sine(i))
+          out.psi2(i, j) = 0.5 * (sine(a + b) + sine(a - b));
+        else if (is_sine(j))
+          out.psi2(i, j) = 0.5 * (sine(a + b) + sine(b - a));
+        else
+          out.psi2(i, j) = 0.5 * (cosine(a - b) + cosine(a + b));
+      }
+    return out;
   }
 
   void Kuf(const double* theta, const double* z, const RowBlock& x, double* K) const override {
@@ -176,6 +227,7 @@ class FourierFeatures final : public Features {
   static double omega(Index k, double L) {
     return 2.0 * std::numbers::pi * static_cast<double>(k) / L;
   }
+  bool is_sine(Index m) const { return m > K_; }
   Index harmonic(Index m) const { return m <= K_ ? m : m - K_; }
   MaternSpace space_of(const double* theta) const {
     return {order_, theta[theta_], std::sqrt(2.0 * order_ + 1.0) / theta[theta_ + 1]};

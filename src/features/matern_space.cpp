@@ -17,16 +17,14 @@ double MaternSpace::inverse_density(double omega) const {
   }
 }
 
-MaternSpace::Ends MaternSpace::ends() const {
-  const double l2 = lambda * lambda;
-  switch (p) {
-    case 0:
-      return {1.0 / v, 0.0, 0.0, 0.0};
-    case 1:
-      return {1.0 / v, 0.0, 0.0, 1.0 / (l2 * v)};
-    default:
-      return {9.0 / (8.0 * v), 3.0 / (8.0 * l2 * v), 9.0 / (8.0 * l2 * l2 * v), 3.0 / (l2 * v)};
-  }
+// From the inverse of the covariance of (f, f′, f″) at the end, factored: of order 5/2
+// 9/8·(1 − x²/3)(1 − y²/3) + x²y² for cosines and 3xy for sines.
+MaternSpace::End MaternSpace::end(int j, double x) const {
+  const double root = std::sqrt(9.0 / 8.0), sine = p == 1 ? x : std::sqrt(3.0) * x, x2 = x * x;
+  if (p > 0 && j == p) return {true, sine, sine};
+  if (p < 2) return {false, 1.0, 0.0};
+  return j == 0 ? End{false, root * (1.0 - x2 / 3.0), -2.0 / 3.0 * root * x2}
+                : End{false, -x2, -2.0 * x2};
 }
 
 MaternSpace::Beyond MaternSpace::beyond(double d) const {

@@ -12,11 +12,13 @@ struct MaternSpace {
 
   // 1/S(ω), the inverse of the spectral density ∫ k(τ)e^{−iωτ}dτ.
   double inverse_density(double omega) const;
-  // The weights of g(a)h(a), of g″(a)h(a) + g(a)h″(a), of g″(a)h″(a) and of g′(a)h′(a) in ⟨g, h⟩.
-  struct Ends {
-    double values = 0.0, mixed = 0.0, curves = 0.0, slopes = 0.0;
+  // ⟨g, h⟩ has beside its spectral part p + 1 products of what g and h are at the ends. Of a
+  // harmonic of frequency ω the j-th is value(ω/λ)/√v, of cosines or of sines alone.
+  struct End {
+    bool of_sines;
+    double value, slope;  // slope: x·d/dx
   };
-  Ends ends() const;
+  End end(int j, double x) const;
   // Of E[f(x) | f on the interval] at a distance beyond its end: weights of f, f′ and f″ there, the
   // derivatives taken outwards.
   struct Beyond {

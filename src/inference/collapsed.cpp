@@ -95,11 +95,18 @@ void start_gradient(const SparseValues& v, SweepGradient& gradient) {
   gradient.mean_bar = Matrix::Zero(v.mean_weights.rows(), v.mean_weights.cols());
 }
 
-void add_Kuu_gradient(const Features& features, const SparseValues& v, const Matrix& Luu, Matrix S,
-                      SweepGradient& gradient) {
-  solve_lower(Luu, S, Op::transpose);
-  solve_lower_right(Luu, S, Op::none, -0.5);
-  const Matrix Kuu_bar = 0.5 * (S + S.transpose());
+void add_Kuu_gradient(const Features& features, const SparseValues& v, const Matrix& Luu,
+                      const Matrix& S, SweepGradient& gradient) {
+  if (features.is_white()) return;
+  Matrix Kuu_bar = Matrix::Zero(S.rows(), S.cols());
+  for (const KuuBlock& b : features.blocks()) {
+    if (b.white) continue;
+    const auto L = Luu.block(b.first, b.first, b.size, b.size);
+    Matrix own = S.block(b.first, b.first, b.size, b.size);
+    solve_lower(L, own, Op::transpose);
+    solve_lower_right(L, own, Op::none, -0.5);
+    Kuu_bar.block(b.first, b.first, b.size, b.size) = 0.5 * (own + own.transpose());
+  }
   features.Kuu_pullback(v.theta.data(), v.z.data(), Kuu_bar, gradient.theta_bar.data(),
                         gradient.z_bar.data());
 }

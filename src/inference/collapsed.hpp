@@ -30,7 +30,7 @@ Matrix collapsed_bounds(const std::vector<WeightedStatistics>& statistics, RowRu
 // A gradient of zeros.
 void start_gradient(const SparseValues& v, SweepGradient& gradient);
 // Adds what goes through Kuu, for S as above and complete.
-void add_Kuu_gradient(const Features& features, const SparseValues& v, const Matrix& Luu, Matrix S,
-                      SweepGradient& gradient);
+void add_Kuu_gradient(const Features& features, const SparseValues& v, const Matrix& Luu,
+                      const Matrix& S, SweepGradient& gradient);
 
 }  // namespace covary

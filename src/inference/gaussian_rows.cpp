@@ -55,7 +55,7 @@ SparseEvaluation evaluate_gaussian_rows(const SparseProblem& p, const SparseValu
     GaussianRowGradient unasked;
     start_gradient(v, *gradient);
     psi_adjoint(c, *p.kernel, *p.sweep, psi, adjoints, *gradient, rows ? *rows : unasked);
-    add_Kuu_gradient(*p.features, v, c.Luu, std::move(S), *gradient);
+    add_Kuu_gradient(*p.features, v, c.Luu, S, *gradient);
   }
   out.Luu = std::move(c.Luu);
   return out;

@@ -196,9 +196,36 @@ NaturalGaussian::NaturalGaussian(const WhitenedGaussian& q, CovarianceForm form)
   }
 }
 
+WhitenedGaussian whole(WhitenedGaussian q) {
+  if (q.is_thin())
+    for (Matrix& Ls : q.Ls) Ls = Matrix(Vector(Ls.col(0)).asDiagonal());
+  return q;
+}
+
+void NaturalGaussian::keep_diagonals() {
+  if (form_.kind != CovarianceForm::Kind::diagonal)
+    throw InputError(fmt::format("a {} covariance is not its diagonal", form_.print()));
+  if (q_.is_thin()) return;
+  for (std::size_t f = 0; f < q_.Ls.size(); ++f) {
+    precision_[f] = Matrix(precision_[f].diagonal());
+    q_.Ls[f] = precision_[f].cwiseSqrt().cwiseInverse();
+  }
+}
+
+void NaturalGaussian::keep_whole() {
+  if (q_.is_thin())
+    for (Matrix& P : precision_) P = Matrix(Vector(P.col(0)).asDiagonal());
+  q_ = whole(std::move(q_));
+}
+
 bool NaturalGaussian::set(const Matrix& m, std::vector<Matrix> precision) {
   WhitenedGaussian next{m, std::vector<Matrix>(q_.Ls.size())};
   for (std::size_t f = 0; f < q_.Ls.size(); ++f) {
+    if (precision[f].cols() == 1 && m.rows() > 1) {  // diagonals
+      if (!(precision[f].minCoeff() > 0.0)) return false;
+      next.Ls[f] = precision[f].cwiseSqrt().cwiseInverse();
+      continue;
+    }
     if (!factor_of_inverse(precision[f], next.Ls[f])) return false;
     if (form_.kind == CovarianceForm::Kind::full) continue;
     Matrix masked = precision[f];
@@ -223,6 +250,16 @@ Index NaturalGaussian::step(const Matrix& g, const std::vector<Matrix>& H, doubl
       const auto column = static_cast<Index>(f);
       Matrix& P = precision[f];
       P = (1.0 - gamma) * precision_[f] - 2.0 * gamma * H[f];
+      if (q_.is_thin()) {
+        P.array() += gamma;
+        good = P.minCoeff() > 0.0;
+        next.Ls[f] = P.cwiseSqrt().cwiseInverse();
+        next.m.col(column) +=
+            gamma * (move ? Vector(move->col(column))
+                          : Vector((g.col(column) - q_.m.col(column)).cwiseQuotient(P.col(0))));
+        good = good && next.m.col(column).allFinite();
+        continue;
+      }
       P.diagonal().array() += gamma;
       good = factor_of_inverse(P, next.Ls[f]);
       if (!good) break;

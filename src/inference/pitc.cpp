@@ -31,7 +31,7 @@ SparseEvaluation evaluate_pitc(const SparseProblem& p, const std::vector<Index>&
     start_gradient(v, *gradient);
     group_adjoint(c, group_starts, *p.sweep, adjoints, *gradient);
     S -= 2.0 * gradient->residual;
-    add_Kuu_gradient(*p.features, v, c.Luu, std::move(S), *gradient);
+    add_Kuu_gradient(*p.features, v, c.Luu, S, *gradient);
   }
   out.Luu = std::move(c.Luu);
   return out;

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "covary/error.hpp"
@@ -38,18 +40,35 @@ double SparseFactors::value() const { return -complexity() - fit() + outputs() *
 
 Cholesky factor_Kuu(const Features& features, const Vector& theta, const Vector& z, Jitter& jitter,
                     bool guard, double* smallest) {
-  if (features.is_white()) {
-    if (smallest) *smallest = 1.0;
-    return {Matrix::Identity(features.size(), features.size()), 0.0};
-  }
+  Cholesky out{Matrix::Identity(features.size(), features.size()), 0.0};
+  if (smallest) *smallest = 1.0;
+  if (features.is_white()) return out;
   const Matrix Kuu = features.Kuu(theta.data(), z.data());
-  const double mean = Kuu.diagonal().mean(), norm = Kuu.cwiseAbs().colwise().sum().maxCoeff();
   for (;;) {
-    Cholesky factor = cholesky(Kuu, jitter, "Kuu");
-    // 1/‖A⁻¹‖₁ is at most the smallest eigenvalue, and at least 1/√M of it.
-    const double lowest = (norm + factor.jitter) / factor.condition_estimate(norm + factor.jitter);
-    if (smallest) *smallest = lowest;
-    if (!guard || lowest >= 1e-8 * mean || jitter.rung >= 1e-8) return factor;
+    bool safe = true;
+    double least = std::numeric_limits<double>::infinity();
+    out.jitter = 0.0;
+    for (const KuuBlock& b : features.blocks()) {
+      if (b.white) {
+        least = std::min(least, 1.0);
+        continue;
+      }
+      const auto own = Kuu.block(b.first, b.first, b.size, b.size);
+      const double mean = own.diagonal().mean();
+      Cholesky factor = cholesky(own, jitter, "Kuu");
+      // 1/‖A⁻¹‖₁ is at most the smallest eigenvalue, and at least 1/√M of it.
+      const double norm = own.cwiseAbs().colwise().sum().maxCoeff() + factor.jitter,
+                   lowest = norm / factor.condition_estimate(norm);
+      least = std::min(least, lowest);
+      safe = safe && lowest >= 1e-8 * mean;
+      out.jitter = std::max(out.jitter, factor.jitter);
+      if (b.size == features.size())
+        out.L = std::move(factor.L);
+      else
+        out.L.block(b.first, b.first, b.size, b.size) = factor.L;
+    }
+    if (smallest) *smallest = least;
+    if (!guard || safe || jitter.rung >= 1e-8) return out;
     jitter.rung = jitter.rung == 0.0 ? 1e-12 : 10.0 * jitter.rung;
     jitter.raised = true;
   }
@@ -80,7 +99,7 @@ SparseEvaluation evaluate_sparse(const SparseProblem& p, const SparseValues& v, 
     start_gradient(v, *gradient);
     weighted_adjoint(c, rule, *p.sweep, adjoints, out.terms.route == Route::stable, *gradient);
     if (gradient->residual.size()) S -= 2.0 * gradient->residual;
-    add_Kuu_gradient(*p.features, v, c.Luu, std::move(S), *gradient);
+    add_Kuu_gradient(*p.features, v, c.Luu, S, *gradient);
   }
   out.Luu = std::move(c.Luu);
   return out;

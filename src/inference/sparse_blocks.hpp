@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "covary/features/features.hpp"
-#include "covary/linalg/blas.hpp"
+#include "covary/features/blocks.hpp"
 #include "covary/linalg/parallel.hpp"
 
 namespace covary {
@@ -18,7 +17,7 @@ inline Matrix whitened(const Features& features, const double* theta, const doub
                        const Matrix& Luu, const RowBlock& x) {
   Matrix t(features.size(), x.n);
   features.Kuf(theta, z, x, t.data());
-  solve_lower(Luu, t);
+  solve_Luu(features, Luu, t);
   return t;
 }
 

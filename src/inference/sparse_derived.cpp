@@ -110,7 +110,8 @@ std::vector<ComponentPrediction> SparsePosterior::components(ConstRows X) const 
   std::vector<ComponentPrediction> out;
   for (const auto& term : parts_.kernel.terms(dims_)) {
     const Kernel k(term.node);
-    const FeaturesPtr features = parts_.features->for_term(k);
+    // White noise belongs to the rows: no inducing variable sees it.
+    const FeaturesPtr features = term.node->is_white() ? nullptr : parts_.features->for_term(k);
     const double* theta = v.theta.data() + term.offset;
     ComponentPrediction part{k.print(), RowMatrix::Zero(X.rows(), outputs_),
                              RowMatrix(X.rows(), outputs_)};
@@ -118,7 +119,8 @@ std::vector<ComponentPrediction> SparsePosterior::components(ConstRows X) const 
       add_rows_share(k, v.theta.segment(term.offset, k.parameter_count(dims_)), X, part.mean);
     for_blocks(X.rows(), [&](Index first, Index size) {
       const RowBlock x = rows_of(X, first, size);
-      const Matrix t = whitened(*features, theta, v.z.data(), parts_.Luu, x);
+      const Matrix t = features ? whitened(*features, theta, v.z.data(), parts_.Luu, x)
+                                : Matrix::Zero(parts_.features->size(), size);
       Vector h(size);
       k.node().diagonal(theta, x, h.data());
       h -= t.colwise().squaredNorm().transpose();

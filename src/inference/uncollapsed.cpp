@@ -25,29 +25,43 @@ struct Shared {
 // symmetric part of −L⁻ᵀΦ(T)L⁻¹, where Φ takes the lower triangle with half the diagonal. From
 // ā_n = m·m̄_n + 2v̄_n(S − I)a_n follows T = m·gᵀ + 2(S − I)H, column by column, and of the columns
 // from c only the rows from c are needed. `beside` is done by a thread that the columns do not
-// need.
-Matrix Kuu_adjoint(const Matrix& L, const Shared& of, const std::function<void()>& beside) {
-  const Index M = L.rows(), others = beside ? 1 : 0;
+// need. Of a block-diagonal Kuu one block is asked for, which needs no other of T or of L.
+Matrix block_adjoint(const Matrix& Luu, const KuuBlock& b, const Shared& of,
+                     const std::function<void()>& beside) {
+  const auto L = Luu.block(b.first, b.first, b.size, b.size);
+  const Index M = b.size, others = beside ? 1 : 0;
   const Index width = std::clamp<Index>((M / 4 + 7) / 8 * 8, 48, 64);
   Matrix T = Matrix::Zero(M, M);
   parallel_for((M + width - 1) / width + others, [&](Index task) {
     if (task < others) return beside();
     const Index c = (task - others) * width, w = std::min(width, M - c), below = M - c;
+    const Index at = b.first + c;
     auto low = T.block(c, c, below, w);
     for (Index f = of.first; f < of.first + of.count; ++f) {
       const Matrix& H = of.data.H[static_cast<std::size_t>(f)];
-      low -= 2.0 * H.block(c, c, below, w);
-      gemm(2.0, of.S[static_cast<std::size_t>(f)].bottomRows(below), Op::none, H.middleCols(c, w),
-           Op::none, 1.0, low);
+      low -= 2.0 * H.block(at, at, below, w);
+      gemm(2.0, of.S[static_cast<std::size_t>(f)].middleRows(at, below), Op::none,
+           H.middleCols(at, w), Op::none, 1.0, low);
     }
-    gemm(1.0, of.q.m.block(c, of.first, below, of.count), Op::none,
-         of.data.g.block(c, of.first, w, of.count), Op::transpose, 1.0, low);
+    gemm(1.0, of.q.m.block(at, of.first, below, of.count), Op::none,
+         of.data.g.block(at, of.first, w, of.count), Op::transpose, 1.0, low);
     low.topRows(w).triangularView<Eigen::StrictlyUpper>().setZero();
     low.diagonal() *= 0.5;
     solve_lower(L, T.middleCols(c, w), Op::transpose);
   });
   solve_lower_right(L, T, Op::none, -0.5);
   return T + T.transpose();
+}
+
+Matrix Kuu_adjoint(const Matrix& Luu, const std::vector<KuuBlock>& blocks, const Shared& of,
+                   std::function<void()> beside) {
+  if (blocks.size() == 1) return block_adjoint(Luu, blocks.front(), of, beside);
+  Matrix out = Matrix::Zero(Luu.rows(), Luu.cols());
+  for (const KuuBlock& b : blocks)
+    if (!b.white)
+      out.block(b.first, b.first, b.size, b.size) =
+          block_adjoint(Luu, b, of, std::exchange(beside, nullptr));
+  return out;
 }
 
 }  // namespace
@@ -57,17 +71,19 @@ double whitened_kl(const WhitenedGaussian& q, UncollapsedGradient* gradient) {
   if (gradient) gradient->m_bar -= q.m;
   for (std::size_t p = 0; p < q.Ls.size(); ++p) {
     const Matrix& L = q.Ls[p];
-    for (Index j = 0; j < L.cols(); ++j) {
-      const double pivot = L(j, j);
+    const bool thin = q.is_thin();
+    for (Index j = 0; j < L.rows(); ++j) {
+      const Index column = thin ? 0 : j, below = thin ? 1 : L.rows() - j;
+      const double pivot = L(j, column);
       if (!(std::abs(pivot) > 0.0))
         throw InputError(fmt::format(
             "the factor of q's covariance has {} at place {} of its diagonal; it must not be zero",
             pivot, j));
-      kl += 0.5 * L.col(j).tail(L.rows() - j).squaredNorm() - 0.5 - std::log(std::abs(pivot));
+      kl += 0.5 * L.col(column).segment(j, below).squaredNorm() - 0.5 - std::log(std::abs(pivot));
       if (!gradient) continue;
       Matrix& bar = gradient->Ls_bar[p];
-      bar.col(j).tail(L.rows() - j) -= L.col(j).tail(L.rows() - j);
-      bar(j, j) += 1.0 / pivot;
+      bar.col(column).segment(j, below) -= L.col(column).segment(j, below);
+      bar(j, column) += 1.0 / pivot;
     }
   }
   return kl;
@@ -153,6 +169,11 @@ UncollapsedEvaluation evaluate_uncollapsed(const UncollapsedProblem& p, const Un
   std::vector<SweepContext> contexts;
   for (std::size_t i = 0; i < p.parts.size(); ++i) {
     const auto& part = p.parts[i];
+    if (v.q.is_thin() && !part.features->is_white())
+      throw InputError(
+          fmt::format("{} features are not white: the gradient through Kuu needs all of a "
+                      "covariance of q, and its diagonal was given",
+                      part.features->name()));
     contexts.push_back({part.features, &part.kernel->node(), v.theta[i].data(), v.z[i].data(), 0.0,
                         p.mean, i == 0 ? v.mean_weights : Matrix(), std::move(factors[i].L)});
     out.jitter = std::max(out.jitter, factors[i].jitter);
@@ -174,6 +195,10 @@ UncollapsedEvaluation evaluate_uncollapsed(const UncollapsedProblem& p, const Un
       gradient->m_bar = gradient->g;
       gradient->Ls_bar.clear();
       for (std::size_t f = 0; f < v.q.Ls.size(); ++f) {
+        if (v.q.is_thin()) {
+          gradient->Ls_bar.emplace_back(2.0 * gradient->H[f].cwiseProduct(v.q.Ls[f]));
+          continue;
+        }
         Matrix Ls = v.q.Ls[f];
         Ls.triangularView<Eigen::StrictlyUpper>().setZero();
         Matrix bar(Ls.rows(), Ls.cols());
@@ -204,8 +229,8 @@ UncollapsedEvaluation evaluate_uncollapsed(const UncollapsedProblem& p, const Un
       }
       p.parts[i].features->Kuu_pullback(
           v.theta[i].data(), v.z[i].data(),
-          Kuu_adjoint(contexts[i].Luu, {v.q, sums.S, *gradient, first, shares},
-                      i == 0 ? beside : nullptr),
+          Kuu_adjoint(contexts[i].Luu, p.parts[i].features->blocks(),
+                      {v.q, sums.S, *gradient, first, shares}, i == 0 ? beside : nullptr),
           gradient->theta_bar[i].data(), gradient->z_bar[i].data());
     }
   }

@@ -8,6 +8,7 @@
 #include "covary/error.hpp"
 #include "covary/inference/pitc.hpp"
 #include "covary/models/sparse_regression.hpp"
+#include "models/one_pass_cache.hpp"
 #include "models/row_summaries.hpp"
 
 namespace covary {
@@ -80,6 +81,7 @@ void SparseRegression::begin() {
     throw InputError(
         fmt::format("the inducing inputs have {} columns, X has {}", options_.Z.cols(), X_.cols()));
   columns_ = columns_by_pattern(*rows_);
+  sums_ = std::make_shared<OnePassCache>();
   const DataScale scale = data_scale(*rows_);
   parameters_ = options_.kernel.parameters(scale);
   const double noise = 0.1 * scale.y_variance;
@@ -126,12 +128,9 @@ void SparseRegression::set_parameters(Parameters parameters, FeaturesPtr feature
 }
 
 void SparseRegression::set_inputs(ConstRows Z) {
-  const FeatureChoice& kind = options_.features;
-  if (kind.inputs(1) == 0)
-    throw InputError(fmt::format(
-        "{} features cover all inputs and start from none: give their number", kind.print()));
   const Vector theta = parameters_.values().head(options_.kernel.parameter_count(X_.cols()));
-  set_features(start_features(kind, options_.kernel, theta, X_, Z, Z.rows(), options_.seed));
+  set_features(
+      start_features(options_.features, options_.kernel, theta, X_, Z, Z.rows(), options_.seed));
 }
 
 void SparseRegression::choose_features(Index M) {

@@ -7,9 +7,12 @@
 #include <utility>
 
 #include "covary/error.hpp"
+#include "covary/features/warnings.hpp"
 #include "covary/inference/cglb.hpp"
+#include "covary/inference/one_pass.hpp"
 #include "covary/inference/pitc.hpp"
 #include "covary/inference/sparse_posterior.hpp"
+#include "models/one_pass_cache.hpp"
 #include "models/restored.hpp"
 #include "models/row_summaries.hpp"
 
@@ -49,7 +52,21 @@ void SparseRegressionOptions::check() const {
     if (inducing == 0 && Z.size() == 0)
       throw InputError("a warm start needs a given number of inducing inputs");
   }
+  if (features.is_parametric()) {
+    if (approximation.kind != Approximation::Kind::sor)
+      throw InputError(fmt::format(
+          "{} features are a model of their own and no approximation of another: fit them by sor, "
+          "not {}",
+          features.print(), approximation.print()));
+    if (inducing == 0 && Z.size() == 0)
+      throw InputError(
+          fmt::format("{} features have no evidence to be compared with another number of them: "
+                      "give their number",
+                      features.print()));
+  }
   if (!(bracket > 0.0)) throw InputError(fmt::format("bracket must be positive, got {}", bracket));
+  if (!(planned_kl > 0.0))
+    throw InputError(fmt::format("planned_kl must be positive, got {}", planned_kl));
   training.check();
 }
 
@@ -59,6 +76,20 @@ SparseValues SparseRegression::unpack(ConstVector values) const {
   SparseValues v{values.head(K), values.tail(features_->parameter_count()), values(K), {}};
   if (B > 0) v.mean_weights = Eigen::Map<const RowMatrix>(values.data() + K + 1, B, P);
   return v;
+}
+
+std::shared_ptr<const OnePassStatistics> SparseRegression::one_pass(ConstVector z) const {
+  if (options_.route != Route::automatic || !takes_one_pass(options_.approximation) ||
+      !features_->one_pass() || trains_features())
+    return nullptr;
+  const std::lock_guard lock(sums_->mutex);
+  if (sums_->features != features_ || sums_->z != z) {
+    auto rows = one_pass_statistics(*features_, z, options_.mean, *rows_);
+    sums_->features = features_;
+    sums_->z = z;
+    sums_->rows = rows ? std::make_shared<const OnePassStatistics>(std::move(*rows)) : nullptr;
+  }
+  return sums_->rows;
 }
 
 SparseEvaluation SparseRegression::evaluate(ConstVector values, Jitter& jitter, Vector* values_bar,
@@ -78,7 +109,9 @@ SparseEvaluation SparseRegression::evaluate(ConstVector values, Jitter& jitter, 
   SweepGradient g;
   SweepGradient* out = values_bar ? &g : nullptr;
   const bool cglb = options_.approximation.kind == Approximation::Kind::cglb;
+  const auto sums = one_pass(v.z);
   SparseEvaluation e = pitc   ? evaluate_pitc(problem, group_starts_, v, jitter, out)
+                       : sums ? evaluate_one_pass(problem, *sums, v, jitter, out)
                        : cglb ? cglb_bound(problem, v, jitter, out, cglb_v)
                               : evaluate_sparse(problem, v, jitter, out);
   if (values_bar) {
@@ -141,7 +174,9 @@ RegressionFit SparseRegression::fit() {
     else if (options_.subset > 0 && !automatic)
       start_from_subset();
     if (automatic)
-      best = resumed ? finish_growing(given, "resumed", jitter) : grow(jitter);
+      best = resumed                               ? finish_growing(given, "resumed", jitter)
+             : parameters_.contains("features.sd") ? grow_by_plan(jitter)
+                                                   : grow(jitter);
     else
       best = options_.warm_start && !resumed ? train_warm(jitter) : train_once(jitter);
   }
@@ -165,11 +200,14 @@ RegressionFit SparseRegression::fit() {
   summary.objective = options_.approximation.is_bound() ? "elbo" : "log_marginal_likelihood";
   summary.value = e.value - log_jacobian_;
   summary.jitter = e.jitter;
-  static const char* const routes[] = {"automatic", "fast", "safe", "stable"};
+  static const char* const routes[] = {"automatic", "fast", "safe", "stable", "one-pass"};
   summary.route = fmt::format(
       "{}: {} route, ρ = {:.1e}, smallest eigenvalue of Kuu {:.1e}", options_.approximation.print(),
       routes[static_cast<int>(e.terms.route)], e.terms.rho, e.terms.smallest_eigenvalue);
   summary.warnings.insert(summary.warnings.begin(), warnings_.begin(), warnings_.end());
+  const SparseValues own = unpack(values);
+  for (auto& line : feature_warnings(*features_, options_.kernel, own.theta, own.z, X_))
+    summary.warnings.push_back(std::move(line));
   const double floor = noise_only_evidence(*rows_);
   if (e.value <= floor && options_.training.max_iterations > 0) {
     summary.converged = false;
@@ -202,6 +240,7 @@ RegressionFit SparseRegression::fit() {
     }
     if (!gap.note.empty()) say(gap.note);
   }
+  add_plan(e, out.diagnostics);
   // A sparse fit of all rows should predict as well as an exact fit of some.
   if (guard_) {
     const double ours = held_out_score(out.posterior);

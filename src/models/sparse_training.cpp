@@ -14,6 +14,29 @@
 #include "models/row_summaries.hpp"
 
 namespace covary {
+namespace {
+
+// What few inducing variables cannot resolve is noise to them, and that of an exact fit of some
+// rows may be orders of magnitude too small: from there the bound has no way up that L-BFGS finds.
+// Noise is raised for as long as the bound rises.
+void raise_noise(Parameters& parameters, const std::function<double()>& bound) {
+  const std::string path = "likelihood.variance";
+  const Parameter& p = parameters.at(path);
+  if (!p.trainable || !p.tied_to.empty()) return;
+  for (double before = bound();;) {
+    const Vector value = parameters.at(path).value;
+    if (value.maxCoeff() > 1.0) return;
+    parameters.set(path, 4.0 * value);
+    const double there = bound();
+    if (!(there > before)) {
+      parameters.set(path, value);
+      return;
+    }
+    before = there;
+  }
+}
+
+}  // namespace
 
 // The parameters without those of the features, as an exact model has them.
 Parameters SparseRegression::exact_parameters() const {
@@ -104,6 +127,7 @@ Minimum SparseRegression::train(const LbfgsOptions& training, Jitter& jitter, bo
 // With Z held, then chosen again at the parameters found if that does not lower the bound, then all
 // together.
 Minimum SparseRegression::train_once(Jitter& jitter) {
+  if (options_.subset > 0 && !resume_) raise_noise(parameters_, [&] { return bound(); });
   const bool choose_again = options_.features.is_points() && trains_features();
   if (choose_again && options_.Z.size() == 0 && !resume_ && options_.subset > 0) {
     LbfgsOptions held = options_.training;
@@ -139,19 +163,22 @@ Minimum SparseRegression::train_warm(Jitter& jitter) {
   return train(options_.training, jitter, true);
 }
 
+SparseProblem SparseRegression::vfe_problem(const Sweep& sweep) const {
+  return {Approximation::Kind::vfe,
+          features_.get(),
+          &options_.kernel,
+          &options_.mean,
+          &sweep,
+          columns_,
+          options_.route};
+}
+
 // The evidence lies between the bound and this, in model units; by conjugate gradients where the
 // budget allows, else by the trace.
 Certificate SparseRegression::bracket() const {
   const Sweep sweep = Sweep::for_features(*rows_, features_->size());
-  const SparseProblem problem{Approximation::Kind::vfe,
-                              features_.get(),
-                              &options_.kernel,
-                              &options_.mean,
-                              &sweep,
-                              columns_,
-                              options_.route};
   Jitter jitter{options_.jitter};
-  return certify(problem, unpack(parameters_.values()), jitter,
+  return certify(vfe_problem(sweep), unpack(parameters_.values()), jitter,
                  {options_.certificate_flops, options_.certificate_iterations});
 }
 

@@ -36,6 +36,11 @@ void SvgpOptions::check() const {
   require(q.tolerance > 0.0, "q.tolerance", q.tolerance, "positive");
   require(q.max_iterations >= 1, "q.max_iterations", static_cast<double>(q.max_iterations),
           "at least 1");
+  if (features.is_parametric())
+    throw InputError(fmt::format(
+        "{} features are a model of their own and no approximation of another: sparse regression "
+        "by sor fits them",
+        features.print()));
   LearningRate rate = learning_rate;
   if (rate.every == 0) rate.every = 1;
   rate.check();
@@ -107,12 +112,9 @@ void Svgp::say(const std::string& text) const {
 }
 
 void Svgp::set_inputs(ConstRows Z) {
-  const FeatureChoice& kind = options_.features;
-  if (kind.inputs(1) == 0)
-    throw InputError(fmt::format(
-        "{} features cover all inputs and start from none: give their number", kind.print()));
   const Vector theta = parameters_.values().head(options_.kernel.parameter_count(X_.cols()));
-  set_features(start_features(kind, options_.kernel, theta, X_, Z, Z.rows(), options_.seed));
+  set_features(
+      start_features(options_.features, options_.kernel, theta, X_, Z, Z.rows(), options_.seed));
 }
 
 void Svgp::choose_features(Index M) {
@@ -155,7 +157,7 @@ void Svgp::set_features(const FeaturesPtr& features) {
     features_.back()->declare(own);
     for (Parameter p : own.all()) {
       p.path = path_of(i, p.path);
-      p.trainable = !before.contains(p.path) || before.at(p.path).trainable;
+      if (before.contains(p.path)) p.trainable = before.at(p.path).trainable;
       parameters_.add(std::move(p));
     }
   }

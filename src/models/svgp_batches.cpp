@@ -36,7 +36,11 @@ bool Svgp::is_large_step(const RowSource& rows, const UncollapsedGradient& of_q,
   double move = 0.0;
   for (Index l = 0; l < latents(); ++l) {
     Matrix e = of_q.g.col(l) - q.q().m.col(l);
-    multiply_lower(q.q().Ls[static_cast<std::size_t>(l)], e, Op::transpose);
+    const Matrix& Ls = q.q().Ls[static_cast<std::size_t>(l)];
+    if (q.q().is_thin())
+      e = e.cwiseProduct(Ls).eval();
+    else
+      multiply_lower(Ls, e, Op::transpose);
     move += e.squaredNorm();
   }
   return gamma * std::sqrt(move) > std::max(2.0, 2.0 * gamma * usual);
@@ -102,6 +106,10 @@ Summary Svgp::train_batches(SvgpState& state) {
                   rows_->rows()));
   Adam adam =
       state.adam ? Adam(std::move(*state.adam), options) : Adam(parameters_.flatten(), options);
+  // White inducing variables ask no more than the diagonal of a diagonal covariance.
+  if (options_.covariance.kind == CovarianceForm::Kind::diagonal &&
+      std::all_of(features_.begin(), features_.end(), [](const auto& f) { return f->is_white(); }))
+    q.keep_diagonals();
   if (state.step == 0) state.best_q = q;
   keep_freed_memory();
   Vector gradient = Vector::Zero(parameters_.free_size());
@@ -164,6 +172,7 @@ Summary Svgp::train_batches(SvgpState& state) {
       break;
     }
   }
+  q.keep_whole();
   const AdamState& s = adam.state();
   parameters_.set_values(parameters_.constrain(s.u));
   summary.initial_value = state.initial_value;

@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "covary/error.hpp"
+#include "covary/features/warnings.hpp"
 #include "covary/models/svgp.hpp"
 
 namespace covary {
@@ -169,13 +170,17 @@ GeneralisedFit Svgp::described(const Parameters& parameters, const WhitenedGauss
   summary.warnings.insert(summary.warnings.begin(), warnings_.begin(), warnings_.end());
   const Vector values = parameters.values();
   const Unpacked at = unpack(values);
+  for (std::size_t i = 0; i < features_.size(); ++i)
+    for (auto& line :
+         feature_warnings(*features_[i], options_.kernel, at.values.theta[i], at.values.z[i], X_))
+      summary.warnings.push_back(std::move(line));
   InducingPosteriorParts parts;
   for (std::size_t i = 0; i < features_.size(); ++i)
     parts.parts.push_back({options_.kernel, at.values.theta[i], features_[i], at.values.z[i],
                            std::move(Luu[i]), summary.jitter});
   parts.mean = options_.mean;
   parts.mean_weights = at.values.mean_weights;
-  parts.q = q;
+  parts.q = whole(q);
   const double value = summary.value;
   GeneralisedFit out{"svgp",
                      InducingPosterior(std::move(parts)),

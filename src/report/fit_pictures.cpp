@@ -168,10 +168,12 @@ std::vector<Figure> training_figures(const Summary& summary) {
               .figure()};
 }
 
+Vector curve_inputs(const RegressionFit& fit) { return grid(shown_inputs(fit).col(0), 0.12); }
+
 Figure curve_figure(const RegressionFit& fit, Index output,
                     const RegressionReportOptions& options) {
   const RowMatrix X = shown_inputs(fit);
-  const Vector x = grid(X.col(0), 0.12);
+  const Vector x = curve_inputs(fit);
   const RowMatrix at = x;
   const Prediction p = fit.predict(at);
   const std::string name = output_name(fit, output);
@@ -207,7 +209,7 @@ Figure curve_figure(const RegressionFit& fit, Index output,
 std::vector<Figure> component_figures(const RegressionFit& fit, Index output) {
   const auto terms = fit.posterior.kernel().terms(fit.posterior.dims());
   if (terms.size() < 2) return {};
-  const Vector x = grid(shown_inputs(fit).col(0), 0.12);
+  const Vector x = curve_inputs(fit);
   const auto parts = fit.components(RowMatrix(x));
   std::vector<Figure> out;
   for (std::size_t i = 0; i < parts.size(); ++i) {

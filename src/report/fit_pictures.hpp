@@ -31,6 +31,10 @@ std::vector<Figure> training_figures(const Summary& summary);
 
 // One input: data, mean, bands and draws of one output.
 Figure curve_figure(const RegressionFit& fit, Index output, const RegressionReportOptions& options);
+// One input: how each inducing variable of a sparse model goes with the function at x.
+Figure features_figure(const RegressionFit& fit, ConstVector x);
+// The inputs that curve_figure() draws at.
+Vector curve_inputs(const RegressionFit& fit);
 // One input: the terms of a kernel that is a sum, white noise left out.
 std::vector<Figure> component_figures(const RegressionFit& fit, Index output);
 // More inputs: along each of the given ones, with the others at their medians.

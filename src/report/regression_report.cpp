@@ -165,6 +165,7 @@ void add_fit(Page& page, const RegressionFit& fit, const RegressionReportOptions
     if (!others.empty()) page.paragraph(others);
     std::vector<Figure> curves;
     for (Index p = 0; p < drawn; ++p) curves.push_back(curve_figure(fit, p, options));
+    if (!fit.posterior.is_exact()) curves.push_back(features_figure(fit, curve_inputs(fit)));
     page.figures(curves);
     if (fit.posterior.kernel().terms(1).size() < 2) return;
     page.section("Components")

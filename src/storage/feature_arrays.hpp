@@ -9,8 +9,9 @@
 namespace covary {
 
 // Inducing variables and their parameters, in arrays whose names begin with a prefix: of points Z,
-// of others z and, of eigenfunctions, degrees, with "features", "feature_size" and "feature_dims"
-// in the JSON.
+// of others z and, of eigenfunctions and products of waves, degrees, with "features",
+// "feature_size" and "feature_dims" in the JSON; of stacked ones the same for every part, under
+// "feature_parts" and with its number in the names.
 struct StoredFeatures {
   FeaturesPtr features;
   Vector z;

@@ -257,6 +257,8 @@ class Classes(ClassTable):
                      "informative_vectors", says=["greedy_variance"])
         self.refused("fit", self.train, "--target", "a", "--inputs", "b", "--likelihood", "poisson", says=["poisson"])
         self.refused("fit", self.train, "--target", "kind", "--likelihood", "bernouli", says=["bernoulli"])
+        self.refused("fit", self.train, "--target", "kind", "--inputs", "a,b", "--model", "svgp", "--covariance", "rows",
+                     says=["rows", "diagonal"])
         self.fit("--max-iter", "0")
         unseen = self.write("unseen.csv", "a,b,kind\n1,1,maybe\n")
         self.refused("evaluate", self.path("c.cov"), unseen, says=["maybe", "yes"])
@@ -272,7 +274,9 @@ class Svgp(ClassTable):
 
     def test_killed_and_resumed_it_ends_with_the_same_bits(self):
         state = self.path("state.ckpt")
-        for options in (self.batches, ("--model", "svgp", "--inducing", "8", "--max-iter", "12"),
+        diagonals = ("--model", "svgp", "--kernel", "se@0 + se@1", "--features", "stacked(eigen)", "--covariance", "diagonal",
+                     "--inducing", "12", "--batch", "40", "--epochs", "40")
+        for options in (self.batches, diagonals, ("--model", "svgp", "--inducing", "8", "--max-iter", "12"),
                         ("--model", "laplace", "--max-iter", "12")):
             with self.subTest(options[1], batches=options == self.batches):
                 whole = self.plain(self.fit(*options))

@@ -21,7 +21,7 @@ class Help(CommandLine):
         covary("fit", "train.csv", "--model", "gplvm", "--latent", "2", "--max-iter", "5", "--restarts", "1", "--out",
                "latent.cov", cwd=folder)
         os.link(self.path("grid.csv"), self.path("new.csv"))
-        self.assertGreaterEqual(set(verbs()), set("fit predict evaluate sample update compare show report explore "
+        self.assertGreaterEqual(set(verbs()), set("fit predict evaluate sample update compress compare show report explore "
                                                   "example experiment doctor".split()))
         for verb in verbs():
             examples = covary(verb, "--help").stdout.partition("Example:")[2].strip().splitlines()

@@ -39,7 +39,7 @@ class Sparse(CommandLine):
         fit = ("fit", self.train, "--target", "y", "--model", "vfe", "--max-iter", "30")
         for kind, inducing, parameters in (("multiscale", 12, "features.widths"), ("frequency", 25, "features.frequencies"),
                                            ("timefrequency", 15, "features.phases"), ("basis(3)", 12, "features.weights"),
-                                           ("eigen", 30, "features.sd")):
+                                           ("eigen", 30, "features.sd"), ("stacked(eigen)", 30, "features.0.sd")):
             with self.subTest(kind):
                 out = self.path("features.cov")
                 made = self.json_of(*fit, "--features", kind, "--inducing", str(inducing), "--out", out)
@@ -69,6 +69,46 @@ class Sparse(CommandLine):
         self.assertLess(fit["upper_bound"] - fit["value"], 0.02 * 300)
         self.assertLess(abs(fit["value"] - exact["value"]), 0.02 * 300)
 
+    def test_functions_of_models_of_their_own(self):
+        fit = ("fit", self.train, "--target", "y", "--max-iter", "30")
+        for kind, parameters in (("rff", "features.frequencies"), ("ssgp", "features.frequencies"),
+                                 ("hilbert", "features.half_widths"), ("bumps", "features.Z")):
+            with self.subTest(kind):
+                out = self.path("functions.cov")
+                made = self.json_of(*fit, "--features", kind, "--inducing", "40", "--out", out)
+                self.assertEqual(made["model"], "sor")
+                self.assertIn(parameters, made["parameters"])
+                self.assertIsNone(made["upper_bound"])
+                self.assertLess(self.json_of("evaluate", out, self.test)["rmse"], 0.5)
+        self.refused(*fit, "--features", "rff", "--inducing", "40", "--model", "vfe", says=["by sor"])
+        self.refused(*fit, "--features", "rff", says=["give their number"])
+
+    def test_features_of_one_column(self):
+        fit = ("fit", self.train, "--target", "y", "--inputs", "a", "--model", "vfe", "--max-iter", "20", "--inducing", "15")
+        for kind, kernel in (("eigen", "matern12"), ("fourier(l2)", "matern12"), ("orthogonal", "matern52"), ("empirical", "se")):
+            with self.subTest(kind):
+                out = self.path("one.cov")
+                made = self.json_of(*fit, "--features", kind, "--kernel", kernel, "--out", out)
+                self.assertLess(made["value"], made["upper_bound"])
+                self.json_of("evaluate", out, self.test)
+        self.refused(*fit, "--features", "orthogonal", "--kernel", "periodic", says=["matern32", "periodic"])
+        self.refused(*fit, "--features", "fourier(l3)", says=["fourier(l2)"])
+
+    def test_the_number_of_eigenfunctions_is_planned(self):
+        out = self.path("planned.cov")
+        run = covary("fit", self.train, "--target", "y", "--model", "vfe", "--features", "eigen", "--inputs", "a", "--kernel", "se",
+                     "--json", "--out", out)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("plan: ", run.stderr)
+        fit = self.object_in(run.stdout)
+        self.assertIn("mean KL over data from the model", fit["reason"])
+        d = fit["diagnostics"]
+        self.assertLessEqual(d["expected_kl_high"], 0.01)
+        self.assertLessEqual(d["planned_kl_low"], d["planned_kl_high"])
+        self.json_of("report", out, "--data", self.test, "--out", self.path("planned.html"))
+        with open(self.path("planned.html"), encoding="utf-8") as page:
+            self.assertIn("planned_kl_high", page.read())
+
     def test_a_warm_start(self):
         fit = ("fit", self.train, "--target", "y", "--model", "vfe", "--inducing", "8", "--max-iter", "40")
         warm = self.json_of(*fit, "--warm-start", "fitc")
@@ -83,6 +123,19 @@ class Sparse(CommandLine):
         self.json_of(*fit, "--out", out)
         self.refused("update", out, self.test, "--out", self.path("more.cov"), says=["fit it again"])
         self.refused(*fit, "--stream", says=["every row with every other"])
+
+    def test_a_smaller_posterior(self):
+        big, small = self.path("big.cov"), self.path("small.cov")
+        self.json_of("fit", self.train, "--target", "y", "--model", "vfe", "--inducing", "30", "--max-iter", "30", "--out", big)
+        made = self.json_of("compress", big, "--loss", "0.05", "--features", "points", "--features", "basis(2)", "--max-iter",
+                            "40", "--out", small)
+        self.assertLessEqual(made["loss"], 0.05)
+        self.assertLess(made["numbers"], made["numbers_before"])
+        self.assertEqual(made["n"], 300)
+        one, two = (self.json_of("evaluate", file, self.test) for file in (big, small))
+        self.assertLess(abs(one["nlpd"] - two["nlpd"]), 0.2)
+        self.refused("compress", big, "--loss", "0", "--out", small, says=["positive"])
+        self.refused("compress", big, "--features", "rff", "--out", small, says=["model of their own"])
 
     def test_no_signal_is_said(self):
         rng = random.Random(4)

@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "covary/error.hpp"
+#include "covary/features/one_pass.hpp"
 #include "covary/kernels/kernels.hpp"
 #include "covary/linalg/cholesky.hpp"
 #include "covary/linalg/quadrature.hpp"
@@ -133,12 +134,90 @@ TEST(FourierFeatures, GradientsAndOrder) {
   }
 }
 
+// Sums of harmonics up to 2K against products of Kuf, with and without a second block of rows.
+TEST(FourierFeatures, SumsInOnePass) {
+  const FeaturesPtr u = fourier_features("matern32", -0.5, 2.0, 40);
+  const Vector z = start_of(*u), theta = theta_of(1.3, 0.8);
+  Random random(3, 0);
+  RowMatrix X(300, 1);
+  for (double& x : X.reshaped()) x = -0.5 + 2.5 * random.uniform();
+  X(0) = -0.5, X(1) = 2.0;
+  const Matrix T = random.normal_matrix(300, 2), K = Kuf_of(*u, theta, z, X);
+  const OnePassFeatures& own = *u->one_pass();
+  ASSERT_TRUE(own.covers(z.data(), block_of(X)));
+  Vector sum = Vector::Zero(own.sum_size(2));
+  own.add_sums(z.data(), {X.data(), 170, 1, 1}, T.topRows(170), sum.data());
+  own.add_sums(z.data(), {X.data() + 170, 130, 1, 1}, T.bottomRows(130), sum.data());
+  const FeatureSums sums = own.unpack(sum.data(), 2);
+  EXPECT_LT((sums.psi2 - K * K.transpose()).cwiseAbs().maxCoeff(), 1e-11);
+  EXPECT_LT((sums.kT - K * T).cwiseAbs().maxCoeff(), 1e-11);
+  X(7) = 2.01;
+  EXPECT_FALSE(own.covers(z.data(), block_of(X)));
+}
+
+// Products over columns: Kuu and Kuf are those of the columns multiplied.
+TEST(FourierFeatures, ProductsOverColumns) {
+  const Kernel kernel = "matern32@1 * matern12@0 + white";
+  Vector theta = kernel.parameters(2).values();
+  theta.head(4) << 1.3, 0.8, 1.1, 0.6;  // of column 1, then of column 0
+  RowMatrix intervals(2, 2);
+  intervals << -3.0, 3.5, -2.5, 3.0;
+  const Eigen::MatrixX<Index> harmonics = largest_harmonics(kernel, theta, intervals, 12);
+  EXPECT_EQ(harmonics(0, 0), 0);
+  EXPECT_EQ(harmonics(0, 1), 0);
+  const FeaturesPtr u = fourier_products(kernel, intervals, harmonics);
+  Random random(2, 0);
+  const RowMatrix X = random.normal_matrix(7, 2);
+  check_features(*u, kernel, theta, X);
+
+  const FeaturesPtr first = fourier_features("matern12", -3.0, 3.5, 6),
+                    second = fourier_features("matern32", -2.5, 3.0, 6);
+  const Matrix a = Kuf_of(*first, theta_of(1.1, 0.6), start_of(*first), X.col(0)),
+               b = Kuf_of(*second, theta_of(1.3, 0.8), start_of(*second), X.col(1)),
+               K = Kuf_of(*u, theta, start_of(*u), X);
+  const auto place = [](Index k) { return k >= 0 ? k : 6 - k; };
+  for (Index m = 0; m < 12; ++m)
+    for (Index j = 0; j < 7; ++j)
+      EXPECT_NEAR(K(m, j), a(place(harmonics(m, 0)), j) * b(place(harmonics(m, 1)), j), 1e-13);
+}
+
+// The order is that of the products of spectral densities, each once.
+TEST(FourierFeatures, LargestHarmonics) {
+  const Kernel kernel = "matern12@0 * matern12@1";
+  const Vector theta = (Vector(4) << 1.0, 1.0, 1.0, 0.25).finished();
+  RowMatrix intervals(2, 2);
+  intervals << 0.0, 6.0, 0.0, 6.0;
+  const Eigen::MatrixX<Index> harmonics = largest_harmonics(kernel, theta, intervals, 40);
+  const auto density = [&](Index m) {
+    double out = 1.0;
+    for (Index d = 0; d < 2; ++d) {
+      const double o = std::numbers::pi / 3.0 * static_cast<double>(std::abs(harmonics(m, d)));
+      out *= 1.0 / (1.0 + std::pow(o * theta(2 * d + 1), 2));
+    }
+    return out;
+  };
+  for (Index m = 1; m < 40; ++m) {
+    EXPECT_LE(density(m), density(m - 1) * (1.0 + 1e-12));
+    for (Index n = 0; n < m; ++n) EXPECT_NE(harmonics.row(m), harmonics.row(n));
+  }
+  // The shorter lengthscale has more of them.
+  EXPECT_GT(harmonics.col(1).maxCoeff(), harmonics.col(0).maxCoeff());
+}
+
 TEST(FourierFeatures, Refuses) {
   EXPECT_THROW(fourier_features("se", 0.0, 1.0, 2), InputError);
   EXPECT_THROW(fourier_features("matern12 + matern32", 0.0, 1.0, 2), InputError);
   EXPECT_THROW(fourier_features("matern12", 1.0, 1.0, 2), InputError);
   EXPECT_THROW(fourier_features("matern12", 0.0, std::nan(""), 2), InputError);
   EXPECT_THROW(fourier_features("matern12", 0.0, 1.0, -1), InputError);
+  RowMatrix intervals(2, 2);
+  intervals << 0.0, 1.0, 0.0, 1.0;
+  const Eigen::MatrixX<Index> zero = Eigen::MatrixX<Index>::Zero(1, 2);
+  for (const char* kernel :
+       {"matern12@0 + matern12@1", "matern32", "matern32(ard)", "matern12@0 * matern12@0",
+        "matern12@0", "se@0 * matern12@1", "0.5 * matern12@0 * matern12@1"})
+    EXPECT_THROW(fourier_products(kernel, intervals, zero), InputError) << kernel;
+  EXPECT_THROW(fourier_products("matern12@0 * matern12@1", intervals.topRows(1), zero), InputError);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "covary/error.hpp"
+#include "covary/features/basis.hpp"
 #include "covary/kernels/kernels.hpp"
 #include "covary/linalg/quadrature.hpp"
 #include "features/features_case.hpp"
@@ -141,6 +142,30 @@ TEST(WindowFeatures, Refuses) {
   EXPECT_THROW(multiscale_features("se", c.Z, RowMatrix::Zero(3, 2)), InputError);
   EXPECT_THROW(multiscale_features("se", c.Z, c.widths.topRows(2)), InputError);
   EXPECT_THROW(multiscale_features("se", RowMatrix(0, 2), RowMatrix(0, 2)), InputError);
+}
+
+// Sums of windows: with one each they are the windows, and of narrow ones sums of points.
+TEST(WindowFeatures, Sums) {
+  const Kernel kernel = "se(ard) + white";
+  const Vector theta = (Vector(4) << 1.3, 0.8, 1.1, 0.1).finished();
+  const RowMatrix Z = Random(3).normal_matrix(6, 2), X = Random(4).normal_matrix(5, 2),
+                  widths = RowMatrix::Constant(6, 2, 0.4), w = Random(5).normal_matrix(3, 2);
+  const FeaturesPtr u = multiscale_basis_features(kernel, Z, widths, w);
+  EXPECT_EQ(u->size(), 3);
+  check_features(*u, kernel, theta, X);
+  const FeaturesPtr one = multiscale_basis_features(kernel, Z, widths, RowMatrix::Ones(6, 1)),
+                    own = multiscale_features(kernel, Z, widths);
+  EXPECT_EQ(Kuf_of(*one, theta, start_of(*one), X), Kuf_of(*own, theta, start_of(*own), X));
+  const FeaturesPtr narrow =
+                        multiscale_basis_features(kernel, Z, RowMatrix::Constant(6, 2, 1e-6), w),
+                    points = basis_features(kernel, Z, w);
+  EXPECT_LT(
+      (Kuf_of(*narrow, theta, start_of(*narrow), X) - Kuf_of(*points, theta, start_of(*points), X))
+          .cwiseAbs()
+          .maxCoeff(),
+      1e-10);
+  EXPECT_THROW(multiscale_basis_features(kernel, Z, widths, RowMatrix::Ones(3, 1)), InputError);
+  EXPECT_THROW(multiscale_basis_features(kernel, Z, widths, RowMatrix::Zero(3, 2)), InputError);
 }
 
 }  // namespace

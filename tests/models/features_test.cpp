@@ -7,7 +7,7 @@
 
 #include "covary/error.hpp"
 #include "covary/features/basis.hpp"
-#include "covary/features/eigen.hpp"
+#include "covary/features/record.hpp"
 #include "covary/models/sparse_regression.hpp"
 #include "covary/models/svgp.hpp"
 #include "covary/random/random.hpp"
@@ -98,6 +98,58 @@ TEST(Features, EigenfunctionsCollapsedAndNot) {
   EXPECT_NEAR(svgp.elbo(), value, 1e-8 * std::abs(value));
 }
 
+// What a diagonal covariance of q costs with Gaussian noise is known: ½(Σ log P_ii − log|P|) with
+// the precision P of the best q.
+TEST(Features, LossOfADiagonalCovariance) {
+  const Wave d;
+  SparseRegressionOptions o = options_of("eigen", 20);
+  o.scale_inputs = o.scale_outputs = ScaleMode::none;
+  SparseRegression collapsed(d.X, d.y, o);
+  const SparseEvaluation e = collapsed.evaluate();
+  const Matrix& LB = e.factors.front().LB;
+  const double loss = (LB.rowwise().norm().array().log() - LB.diagonal().array().log()).sum();
+  ASSERT_GT(loss, 0.3);
+  SvgpOptions s;
+  s.kernel = "se";
+  s.likelihood = "gaussian";
+  s.features = "eigen";
+  s.inducing = 20;
+  s.covariance = "diagonal";
+  s.scale_inputs = s.scale_outputs = ScaleMode::none;
+  Svgp diagonal(d.X, d.y, s);
+  for (const char* path : {"kernel.variance", "kernel.lengthscales", "likelihood.variance",
+                           "features.mean", "features.sd"})
+    diagonal.parameters().set(path, collapsed.parameters().at(path).value);
+  EXPECT_NEAR(e.value - diagonal.elbo(), loss, 1e-8 * std::abs(e.value));
+}
+
+// Minibatches with diagonals alone train as well as those of the whole covariance, nearly.
+TEST(Features, MinibatchesWithDiagonals) {
+  Random random(9);
+  const RowMatrix X = random.normal_matrix(1500, 2);
+  Vector y(1500);
+  for (Index i = 0; i < 1500; ++i)
+    y(i) = std::sin(1.5 * X(i, 0)) + std::cos(X(i, 1)) + random.normal() > 0.6 ? 1.0 : 0.0;
+  SvgpOptions s;
+  s.kernel = "se@0 + se@1";
+  s.likelihood = "bernoulli(probit)";
+  s.features = "stacked(eigen)";
+  s.inducing = 16;
+  s.batch = 150;
+  s.steps = 300;
+  double bound[2];
+  for (const bool thin : {false, true}) {
+    s.covariance = thin ? "diagonal" : "full";
+    Index seen = 0;
+    s.after_iteration = [&](const SvgpState& state) { seen += state.q.q().is_thin() ? 1 : 0; };
+    const GeneralisedFit fit = Svgp(X, y, s).fit();
+    bound[thin ? 1 : 0] = fit.value;
+    EXPECT_EQ(seen, thin ? 300 : 0);
+  }
+  EXPECT_LT(bound[1], bound[0] + 1.0);
+  EXPECT_GT(bound[1], bound[0] - 15.0);
+}
+
 TEST(Features, FourierOfSparseRegression) {
   const Wave d;
   for (const char* kernel : {"matern12", "matern32", "matern52 + white"}) {
@@ -111,15 +163,106 @@ TEST(Features, FourierOfSparseRegression) {
   SparseRegressionOptions o = options_of("fourier", 9);
   EXPECT_THROW(SparseRegression(d.X, d.y, o), InputError);  // se
   o.kernel = "matern32";
-  EXPECT_THROW(SparseRegression(RowMatrix::Random(120, 2), d.y, o), InputError);
+  const RowMatrix two = Random(6).normal_matrix(120, 2);
+  EXPECT_THROW(SparseRegression(two, d.y, o), InputError);
+  o.kernel = "matern32@0 * matern52@1";
+  o.inducing = 60;
+  o.training.max_iterations = 20;
+  const Vector y = (two.col(0) + two.col(1)).array().sin();
+  const RegressionFit fit = SparseRegression(two, y, o).fit();
+  EXPECT_LE(fit.summary.value, *fit.summary.upper_bound);
+  EXPECT_LT((fit.predict(two).mean - y).norm(), 0.5 * y.norm());
+}
+
+// While the interval is fixed one pass over the rows does, with the answers of the sweep.
+TEST(Features, FourierInOnePass) {
+  const Wave d;
+  SparseRegressionOptions o = options_of("fourier", 31);
+  o.kernel = "matern32 + white";
+  o.mean = "constant";
+  SparseRegression once(d.X, d.y, o);
+  o.route = Route::stable;
+  SparseRegression swept(d.X, d.y, o);
+  Jitter jitter;
+  for (const double shift : {0.0, 0.3}) {
+    const Vector u = once.parameters().flatten().array() + shift;
+    Vector own, other;
+    const double value = once.objective(u, &own, jitter).value();
+    EXPECT_NEAR(swept.objective(u, &other, jitter).value(), value, 1e-8 * std::abs(value));
+    EXPECT_LT((own - other).norm(), 1e-8 * other.norm());
+  }
+  EXPECT_EQ(once.evaluate().terms.route, Route::one_pass);
+  EXPECT_EQ(swept.evaluate().terms.route, Route::stable);
+  Vector interval = once.parameters().at("features.interval").value;
+  interval(1) += 0.5;  // sums are gathered anew
+  for (SparseRegression* m : {&once, &swept}) m->parameters().set("features.interval", interval);
+  const double value = swept.evaluate().value;
+  EXPECT_NEAR(once.evaluate().value, value, 1e-8 * std::abs(value));
+  interval(1) = 0.0;  // rows outside
+  once.parameters().set("features.interval", interval);
+  EXPECT_NE(once.evaluate().terms.route, Route::one_pass);
+  once.parameters().unfix("features.interval");
+  EXPECT_NE(once.evaluate().terms.route, Route::one_pass);
+  o.route = Route::automatic;
+  const RegressionFit fit = SparseRegression(d.X, d.y, o).fit();
+  EXPECT_NE(fit.summary.route.find("one-pass"), std::string::npos);
+}
+
+// A sum over columns: the parts are found, and each is predicted by its own features. White noise
+// is a component too.
+TEST(Features, StackedOfSparseModels) {
+  Random random(8);
+  RowMatrix X(200, 3);
+  Vector y(200), labels(200);
+  for (Index i = 0; i < 200; ++i) {
+    for (Index d = 0; d < 3; ++d) X(i, d) = random.normal();
+    const double f = std::sin(2.0 * X(i, 0)) + 0.5 * X(i, 1) * X(i, 1);
+    y(i) = f + 0.1 * random.normal();
+    labels(i) = f > 0.4 ? 1.0 : 0.0;
+  }
+  for (const char* model : {"vfe", "fitc", "pep(0.5)", "dtc"}) {
+    SCOPED_TRACE(model);
+    SparseRegressionOptions o = options_of("stacked(eigen)", 36);
+    o.kernel = "se@0 + se@1 + white";
+    o.approximation = model;
+    o.training.max_iterations = 60;
+    if (o.approximation.kind == Approximation::Kind::pep) o.warm_start = "vfe";
+    SparseRegression sparse(X, y, o);
+    EXPECT_TRUE(sparse.parameters().contains("features.1.sd"));
+    const RegressionFit fit = sparse.fit();
+    RowMatrix at = RowMatrix::Zero(2, 3);
+    at(0, 0) = 0.7, at(1, 1) = 1.2;
+    const Matrix mean = fit.predict(at).mean;
+    EXPECT_NEAR(mean(0), std::sin(1.4), 0.15);
+    EXPECT_NEAR(mean(1), 0.72, 0.15);
+    const auto parts = fit.posterior.sparse().components(fit.input_scaling.apply(at));
+    ASSERT_EQ(parts.size(), 3u);
+    EXPECT_EQ(parts[2].mean.norm(), 0.0);
+    const double whole = fit.posterior.sparse().predict(fit.input_scaling.apply(at)).mean(0);
+    EXPECT_NEAR(parts[0].mean(0) + parts[1].mean(0), whole, 1e-9);
+  }
+  SvgpOptions s;
+  s.kernel = "additive(se)";
+  s.likelihood = "bernoulli(probit)";
+  s.features = "stacked(eigen)";
+  s.inducing = 30;
+  s.training.max_iterations = 15;
+  const GeneralisedFit fit = Svgp(X, labels, s).fit();
+  RowMatrix at = RowMatrix::Zero(2, 3);
+  at(0, 0) = 0.8, at(1, 0) = -0.8;
+  const Matrix p = fit.predict(at).mean;
+  EXPECT_GT(p(0), 0.7);
+  EXPECT_LT(p(1), 0.3);
 }
 
 TEST(Features, Choice) {
   for (const char* text :
-       {"points", "multiscale", "frequency", "timefrequency", "basis(17)", "eigen", "fourier"})
+       {"points", "multiscale", "multiscale(3)", "frequency", "timefrequency", "basis(17)", "eigen",
+        "fourier", "fourier(l2)", "orthogonal", "empirical", "rff", "ssgp", "hilbert", "bumps"})
     EXPECT_EQ(FeatureChoice(text).print(), text);
-  for (const char* text : {"", "poits", "basis", "basis()", "basis(0)", "basis(-1)", "basis(2",
-                           "eigen(3)", "basis(99999)"})
+  for (const char* text :
+       {"", "poits", "basis", "basis()", "basis(0)", "basis(-1)", "basis(2", "eigen(3)",
+        "basis(99999)", "multiscale(0)", "multiscale()", "fourier(l3)", "rff(3)"})
     EXPECT_THROW(FeatureChoice{text}, InputError) << text;
   const Wave d;
   SparseRegressionOptions o = options_of("eigen", 5);
@@ -130,13 +273,19 @@ TEST(Features, Choice) {
   EXPECT_THROW(SparseRegression(d.X, d.y, o), InputError);
 }
 
-// Back from name, parameters and degrees; what does not belong together is refused.
+FeaturesPtr restored(FeatureRecord record, const Kernel& kernel, Index size, ConstVector z) {
+  record.size = size;
+  record.z = z;
+  return restore_features(record, kernel);
+}
+
+// Back from a record of them; what does not belong together is refused.
 TEST(Features, Restored) {
   const Wave d;
   const Kernel kernel = "se";
   const Vector theta = kernel.parameters(1).values();
-  for (const char* kind :
-       {"points", "multiscale", "frequency", "timefrequency", "basis(3)", "eigen"}) {
+  for (const char* kind : {"points", "multiscale", "multiscale(2)", "frequency", "timefrequency",
+                           "basis(3)", "eigen", "orthogonal", "rff", "ssgp", "hilbert", "bumps"}) {
     SCOPED_TRACE(kind);
     const FeatureChoice choice(kind);
     const FeaturesPtr u =
@@ -144,19 +293,62 @@ TEST(Features, Restored) {
     Parameters p;
     u->declare(p);
     const Vector z = p.values();
-    const auto degrees = degrees_of(*u);
-    const FeaturesPtr back = restore_features(u->name(), kernel, 4, 1, z, degrees);
+    const FeatureRecord record = record_features(*u, z);
+    const FeaturesPtr back = restore_features(record, kernel);
     Matrix a(4, 7), b(4, 7);
     const RowBlock x{d.X.data(), 7, 1, 1};
     u->Kuf(theta.data(), z.data(), x, a.data());
     back->Kuf(theta.data(), z.data(), x, b.data());
     EXPECT_EQ(a, b);
-    EXPECT_THROW(restore_features(u->name(), kernel, 5, 1, z, degrees), InputError);
-    EXPECT_THROW(restore_features(u->name(), kernel, 4, 1, z.head(z.size() - 1), degrees),
-                 InputError);
+    if (choice.kind != FeatureChoice::Kind::orthogonal) {  // which are any number
+      EXPECT_THROW(restored(record, kernel, 5, z), InputError);
+    }
+    EXPECT_THROW(restored(record, kernel, 4, z.head(z.size() - 1)), InputError);
   }
-  EXPECT_THROW(restore_features("eigen", kernel, 1, 1, Vector::Ones(2), {-1}), InputError);
-  EXPECT_THROW(restore_features("eigen", kernel, 1, 1, Vector::Ones(2), {1 << 30}), InputError);
+  const auto make = [](const char* name, const Kernel& k, Index size, Index parameters,
+                       std::vector<std::int64_t> degrees) {
+    return restore_features({name, size, 1, Vector::Ones(parameters), std::move(degrees), {}}, k);
+  };
+  // Of the exponential kernel eigenfunctions have no degrees.
+  for (const char* name : {"eigen", "fourier(l2)"})
+    EXPECT_EQ(make(name, "matern12", 5, 2, {})->name(), name);
+  EXPECT_THROW(make("eigen", "matern12", 5, 2, {1}), InputError);
+  EXPECT_THROW(make("fourier(l2)", "matern12", 4, 2, {}), InputError);
+  EXPECT_EQ(make("empirical", kernel, 2, 9, {})->size(), 2);
+  EXPECT_THROW(make("empirical", kernel, 2, 8, {}), InputError);
+  EXPECT_THROW(make("eigen", kernel, 1, 2, {-1}), InputError);
+  EXPECT_THROW(make("eigen", kernel, 1, 2, {1 << 30}), InputError);
+}
+
+// Stacked ones by their parts, and products by their harmonics.
+TEST(Features, RestoredInParts) {
+  RowMatrix X(40, 2);
+  Random random(3, 0);
+  for (Index i = 0; i < X.size(); ++i) X.data()[i] = random.normal();
+  for (const auto& [kind, expression] :
+       {std::pair{"stacked(eigen)", "se@0 + se@1"}, std::pair{"stacked(basis(2))", "se@0 + se"},
+        std::pair{"fourier", "matern32@0 * matern12@1"}}) {
+    SCOPED_TRACE(kind);
+    const Kernel kernel = expression;
+    const Vector theta = kernel.parameters(2).values();
+    const FeaturesPtr u = start_features(kind, kernel, theta, X, RowMatrix(), 9, 1);
+    Parameters p;
+    u->declare(p);
+    const Vector z = p.values();
+    FeatureRecord record = record_features(*u, z);
+    const FeaturesPtr back = restore_features(record, kernel);
+    Matrix a(u->size(), 40), b(back->size(), 40);
+    const RowBlock x{X.data(), 40, 2, 2};
+    u->Kuf(theta.data(), z.data(), x, a.data());
+    back->Kuf(theta.data(), z.data(), x, b.data());
+    EXPECT_EQ(a, b);
+    if (record.parts.empty()) continue;
+    FeatureRecord twice = record;
+    twice.parts[0] = record;
+    EXPECT_THROW(restore_features(twice, kernel), InputError);
+    record.parts.pop_back();
+    EXPECT_THROW(restore_features(record, kernel), InputError);
+  }
 }
 
 }  // namespace

@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "covary/error.hpp"
 #include "covary/linalg/parallel.hpp"
+#include "covary/random/random.hpp"
 #include "support/random_data.hpp"
 
 namespace covary {
@@ -50,6 +53,23 @@ TEST(SparseRegression, TrainingNeverEndsBelowItsStart) {
                 1e-6)
         << a;
   }
+}
+
+// Forty levels all but without noise, which an exact fit finds and ten points cannot resolve: at
+// its noise the bound would start hundreds of nats below zero for every row.
+TEST(SparseRegression, NoiseStartsWhereFewInducingInputsCanBear) {
+  Random random(4);
+  RowMatrix X(500, 1), Y(500, 1);
+  for (Index i = 0; i < 500; ++i) {
+    const double level = std::floor(40.0 * random.uniform());
+    X(i) = level + 0.05 * random.normal();
+    Y(i) = std::sin(7.0 * level) + 0.001 * random.normal();
+  }
+  SparseRegressionOptions o{.inducing = 10, .starts = 1};
+  o.training.max_iterations = 1;
+  const RegressionFit fit = SparseRegression(X, Y, o).fit();
+  EXPECT_GT(fit.summary.initial_value, -10.0 * 500);
+  EXPECT_LT(fit.parameters.at("likelihood.variance").value[0], 2.0);
 }
 
 TEST(SparseRegression, TheNumberOfInducingInputsIsFound) {

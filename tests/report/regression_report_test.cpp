@@ -8,6 +8,7 @@
 #include "covary/data/generators.hpp"
 #include "covary/data/metrics.hpp"
 #include "covary/error.hpp"
+#include "covary/models/sparse_regression.hpp"
 #include "report/svg.hpp"
 
 namespace covary {
@@ -55,6 +56,28 @@ TEST(RegressionReport, OneInputShowsTheFit) {
     EXPECT_EQ(band[i], mean[i]);
     EXPECT_NEAR(0.5 * (band[i + 1] + band[band.size() - 1 - i]), mean[i + 1], 0.11);
   }
+}
+
+// Six inks in turn: of seven variables the sixth has the last one, and of forty 24 are drawn.
+TEST(RegressionReport, SparseFitsShowWhatTheirVariablesSee) {
+  const SyntheticData d = snelson_like_data(80, 1);
+  const auto page = [&](const char* features, Index M) {
+    SparseRegressionOptions o;
+    o.kernel = "se";
+    o.features = features;
+    o.inducing = M;
+    o.starts = 1;
+    o.training.max_iterations = 5;
+    return regression_report(SparseRegression(d.X, d.y, o).fit());
+  };
+  const std::string few = page("eigen", 7);
+  expect_page(few);
+  EXPECT_TRUE(has(few, "What the inducing variables see"));
+  EXPECT_EQ(testing::paths(few, "line f").size(), 1u);
+  const std::string many = page("eigen", 40);
+  EXPECT_EQ(testing::paths(many, "line f").size(), 4u);
+  EXPECT_TRUE(has(many, "24 of 40 are shown."));
+  EXPECT_FALSE(has(regression_report(fitted(d.X, d.y)), "What the inducing variables see"));
 }
 
 TEST(RegressionReport, ManyInputsShowRelevanceAndSlices) {

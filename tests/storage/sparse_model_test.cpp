@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <nlohmann/json.hpp>
+
 #include "covary/error.hpp"
 #include "covary/models/sparse_regression.hpp"
 #include "covary/storage/container.hpp"
@@ -24,24 +27,94 @@ SavedModel saved_model(const char* approximation, const char* features = "points
 
 TEST(SparseModelFile, OtherFeaturesKeepTheBits) {
   const RowMatrix X = testing::small_data(30, 2, 1, 8).X;
-  for (const char* kind : {"multiscale", "frequency", "timefrequency", "basis(2)", "eigen"}) {
-    const SavedModel m = saved_model("vfe", kind), back = load_model_bytes(save_model_bytes(m));
+  for (const char* kind : {"multiscale", "multiscale(2)", "frequency", "timefrequency", "basis(2)",
+                           "eigen", "empirical", "rff", "hilbert", "bumps"}) {
+    const SavedModel m = saved_model(FeatureChoice(kind).is_parametric() ? "sor" : "vfe", kind),
+                     back = load_model_bytes(save_model_bytes(m));
     EXPECT_EQ(m.fit.predict(X).mean, back.fit.predict(X).mean) << kind;
     EXPECT_EQ(m.fit.predict(X).variance_f, back.fit.predict(X).variance_f) << kind;
   }
 }
 
-TEST(SparseModelFile, FourierFeaturesKeepTheBits) {
+TEST(SparseModelFile, FeaturesOfOneColumnKeepTheBits) {
   const auto d = testing::small_data(60, 1, 1, 4);
-  SavedModel m{
-      SparseRegression(d.X, d.Y, {.kernel = "matern32", .features = "fourier", .inducing = 11})
-          .fit(),
-      {}};
-  m.inputs.columns = {{"a", {}}};
-  m.fit.input_names = {"a"};
+  for (const auto& [kind, kernel] :
+       {std::pair{"fourier", "matern32"}, std::pair{"fourier(l2)", "matern12"},
+        std::pair{"eigen", "matern12"}, std::pair{"orthogonal", "matern52"}}) {
+    SparseRegressionOptions options{.kernel = kernel, .features = kind, .inducing = 11};
+    options.training.max_iterations = 10;
+    SavedModel m{SparseRegression(d.X, d.Y, options).fit(), {}};
+    m.inputs.columns = {{"a", {}}};
+    m.fit.input_names = {"a"};
+    m.fit.output_names = {"y"};
+    const SavedModel back = load_model_bytes(save_model_bytes(m));
+    EXPECT_EQ(m.fit.predict(d.X).mean, back.fit.predict(d.X).mean) << kind;
+    EXPECT_EQ(back.fit.posterior.sparse().parts().features->name(), kind);
+  }
+}
+
+TEST(SparseModelFile, ProductsOfFourierFeaturesKeepTheBits) {
+  const auto d = testing::small_data(60, 2, 1, 4);
+  SparseRegressionOptions options{
+      .kernel = "matern32@0 * matern12@1 + white", .features = "fourier", .inducing = 30};
+  options.training.max_iterations = 5;
+  SavedModel m{SparseRegression(d.X, d.Y, options).fit(), {}};
+  m.inputs.columns = {{"a", {}}, {"b", {}}};
+  m.fit.input_names = {"a", "b"};
   m.fit.output_names = {"y"};
-  const SavedModel back = load_model_bytes(save_model_bytes(m));
+  const auto bytes = save_model_bytes(m);
+  const SavedModel back = load_model_bytes(bytes);
   EXPECT_EQ(m.fit.predict(d.X).mean, back.fit.predict(d.X).mean);
+  Container bad = parse_container(bytes);
+  bad.tensors.erase("degrees");
+  EXPECT_THROW(load_model_bytes(serialise_container(bad)), FileError);
+  bad.put_integers("degrees", std::vector<std::int64_t>(60, 1 << 20));
+  EXPECT_THROW(load_model_bytes(serialise_container(bad)), FileError);
+}
+
+TEST(SparseModelFile, StackedFeaturesKeepTheBits) {
+  const auto d = testing::small_data(60, 2, 1, 4);
+  for (const char* kind : {"stacked(eigen)", "stacked(points)", "stacked(basis(2))"}) {
+    SparseRegressionOptions options{
+        .kernel = "se@0 + white + additive(se)", .features = kind, .inducing = 14};
+    options.training.max_iterations = 5;
+    SavedModel m{SparseRegression(d.X, d.Y, options).fit(), {}};
+    m.inputs.columns = {{"a", {}}, {"b", {}}};
+    m.fit.input_names = {"a", "b"};
+    m.fit.output_names = {"y"};
+    const auto bytes = save_model_bytes(m);
+    const SavedModel back = load_model_bytes(bytes);
+    EXPECT_EQ(m.fit.predict(d.X).mean, back.fit.predict(d.X).mean) << kind;
+    EXPECT_EQ(m.fit.predict(d.X).variance_f, back.fit.predict(d.X).variance_f) << kind;
+    EXPECT_EQ(m.fit.posterior.sparse().components(d.X)[2].mean,
+              back.fit.posterior.sparse().components(d.X)[2].mean);
+
+    const Container good = parse_container(bytes);
+    for (const auto& [name, tensor] : good.tensors) {
+      if (name.find('.') == std::string::npos) continue;
+      Container bad = good;
+      bad.tensors.erase(name);
+      EXPECT_THROW(load_model_bytes(serialise_container(bad)), FileError) << name;
+      bad.put_vector(name, Vector::Constant(3, std::nan("")));
+      EXPECT_THROW(load_model_bytes(serialise_container(bad)), FileError) << name;
+    }
+    const auto metadata = nlohmann::json::parse(good.metadata);
+    const auto refuse = [&](const char* what, const std::function<void(nlohmann::json&)>& damage) {
+      nlohmann::json changed = metadata;
+      for (auto& [key, value] : changed.items())
+        if (value.is_object() && value.contains("feature_parts")) damage(value);
+      if (changed.contains("feature_parts")) damage(changed);
+      ASSERT_NE(changed, metadata) << what;
+      Container bad = good;
+      bad.metadata = changed.dump();
+      EXPECT_THROW(load_model_bytes(serialise_container(bad)), FileError) << what;
+    };
+    refuse("fewer parts", [](auto& j) { j["feature_parts"].erase(0); });
+    refuse("no list", [](auto& j) { j["feature_parts"] = 7; });
+    refuse("columns", [](auto& j) { j["feature_dims"] = 3; });
+    refuse("many columns", [](auto& j) { j["feature_dims"] = 1L << 40; });
+    refuse("a stack in a stack", [](auto& j) { j["feature_parts"][0] = j; });
+  }
 }
 
 TEST(SparseModelFile, RoundTripKeepsTheBits) {

@@ -8,19 +8,39 @@
 
 namespace covary {
 
-// What inducing variables a model has: "points", "multiscale", "frequency", "timefrequency",
-// "basis(C)", "eigen" or "fourier"; docs/features.md says when to use which.
+// What inducing variables a model has: "points", "multiscale", "multiscale(C)", "frequency",
+// "timefrequency", "basis(C)", "eigen", "fourier", "fourier(l2)", "orthogonal" or "empirical"; or
+// whose functions are a model of their own: "rff", "ssgp", "hilbert" or "bumps"; or "stacked(KIND)"
+// with any of them. docs/features.md says when to use which.
 struct FeatureChoice {
-  enum class Kind { points, multiscale, frequency, time_frequency, basis, eigen, fourier };
+  enum class Kind {
+    points,
+    multiscale,
+    frequency,
+    time_frequency,
+    basis,
+    eigen,
+    fourier,
+    l2_fourier,
+    orthogonal,
+    empirical,
+    rff,
+    ssgp,
+    hilbert,
+    bumps
+  };
   Kind kind = Kind::points;
-  Index points = 1;  // C of basis
+  Index points = 1;      // C of basis and multiscale
+  bool stacked = false;  // "stacked(eigen)": such features for every part of a sum (stacked.hpp)
 
   FeatureChoice() = default;
   FeatureChoice(const std::string& expression);                                      // NOLINT
   FeatureChoice(const char* expression) : FeatureChoice(std::string(expression)) {}  // NOLINT
   std::string print() const;
   std::string name() const;  // as Features::name() has it, without C
-  bool is_points() const { return kind == Kind::points; }
+  bool is_points() const { return kind == Kind::points && !stacked; }
+  // Functions of a model of their own, which SoR alone fits; no bound holds of them.
+  bool is_parametric() const;
   // Inputs among the rows that M features start from; none for those that cover all of them.
   Index inputs(Index M) const;
 };
@@ -28,14 +48,10 @@ struct FeatureChoice {
 // M features that suit the rows X and a kernel at the values theta: around the inputs Z, if they
 // have any, with windows of half a lengthscale; frequencies drawn from the kernel's spectrum; the
 // measure of eigenfunctions has the moments of X, and their largest eigenvalues are taken; the
-// interval of Fourier features reaches two lengthscales beyond X, at most its range, and of an even
-// M one is left out.
+// interval of Fourier features and the box of Hilbert-space ones reach two lengthscales beyond X,
+// at most its range, and of an even M of the former one is left out. InputError where inputs Z are
+// given to features that have none.
 FeaturesPtr start_features(const FeatureChoice& choice, const Kernel& kernel, ConstVector theta,
                            ConstRows X, ConstRows Z, Index M, std::uint64_t seed);
-
-// From Features::name(), their parameters z and, of eigenfunctions, the degrees (row by row).
-// Throws InputError where these do not belong together.
-FeaturesPtr restore_features(const std::string& name, const Kernel& kernel, Index M, Index D,
-                             ConstVector z, const std::vector<std::int64_t>& degrees);
 
 }  // namespace covary

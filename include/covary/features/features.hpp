@@ -2,10 +2,19 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "covary/kernels/kernel.hpp"
 
 namespace covary {
+
+class OnePassFeatures;
+
+// Inducing variables first … first + size − 1, independent of all others.
+struct KuuBlock {
+  Index first = 0, size = 0;
+  bool white = false;  // and of each other, with unit variances: the block is I
+};
 
 // The inducing variables u of a GP with a kernel: all that statistics, bounds and posteriors see of
 // them is Kuu = cov(u, u) and Kuf = cov(u, f(x)), with pullbacks. Immutable; the kernel's parameter
@@ -39,6 +48,10 @@ class Features {
   virtual RowMatrix where(const double* z) const = 0;
   // Kuu is I whatever the parameters: nothing is to be factored, solved or differentiated.
   virtual bool is_white() const { return false; }
+  // The blocks along the diagonal of Kuu, beside which it is zero, in their order.
+  virtual std::vector<KuuBlock> blocks() const { return {{0, size(), is_white()}}; }
+  // Not null where one pass over the rows can do for all values of the kernel's parameters.
+  virtual const OnePassFeatures* one_pass() const { return nullptr; }
   // The same u seen by one term of a kernel that is a sum: its Kuf is cov(u, f_term(x)).
   virtual std::shared_ptr<const Features> for_term(const Kernel& term) const = 0;
 };

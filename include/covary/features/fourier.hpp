@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "covary/features/features.hpp"
 
 namespace covary {
@@ -14,6 +17,19 @@ namespace covary {
 // should reach a few lengthscales beyond the data. Parameter: features.interval (a, b), fixed
 // unless it is freed. M = 2K + 1.
 FeaturesPtr fourier_features(const Kernel& kernel, double a, double b, Index harmonics);
+
+// Of several columns: products of such functions of one column each, for a product of such kernels,
+// one for each column ("matern32@0 * matern12@1"). Kuu and Kuf are products of those of the
+// columns. Parameter: features.interval (D×2), fixed unless it is freed.
+//
+// harmonics: M×D; k ≥ 0 is cos ω_k(x − a) and −k is sin ω_k(x − a).
+FeaturesPtr fourier_products(const Kernel& kernel, ConstRows intervals,
+                             const Eigen::MatrixX<Index>& harmonics);
+// The M products with the largest spectral densities.
+Eigen::MatrixX<Index> largest_harmonics(const Kernel& kernel, ConstVector theta,
+                                        ConstRows intervals, Index M);
+// The harmonics of such products, row by row; none of any other features.
+std::vector<std::int64_t> harmonics_of(const Features& features);
 
 // E[(f − its projection)(x)²] that no number of harmonics removes, for x inside [a, b]: what
 // periodicity costs (Matérn 1/2 only has it in this closed form).

@@ -10,6 +10,10 @@ namespace covary {
 // Multi-scale: no cosine. Parameters: features.Z (μ, M×D), features.widths (δ, M×D). Narrow windows
 // are inducing inputs, wide ones see further than a lengthscale.
 FeaturesPtr multiscale_features(const Kernel& kernel, ConstRows Z, ConstRows widths);
+// Sums of C of them each, as basis_features has of points: C·M windows, the first of all variables
+// first; features.weights (M×C) besides.
+FeaturesPtr multiscale_basis_features(const Kernel& kernel, ConstRows Z, ConstRows widths,
+                                      ConstRows weights);
 // Frequencies: one window for all. Parameters: features.centre (μ, 1×D), features.widths (δ, 1×D),
 // features.frequencies (ω, M×D), features.phases (ω₀, M).
 FeaturesPtr frequency_features(const Kernel& kernel, ConstVector centre, ConstVector widths,

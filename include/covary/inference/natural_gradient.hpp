@@ -36,6 +36,12 @@ class NaturalGaussian {
   // From a given q; what its covariance has outside the form is left out.
   NaturalGaussian(const WhitenedGaussian& q, CovarianceForm form = {});
 
+  // Of the diagonal form: from now on no more than diagonals are kept, of Λ too, so that a step
+  // costs O(M) and moves the mean by Λ's diagonal alone; that takes small γ, as minibatches have.
+  // q() is thin then, and step() takes the diagonals of H. keep_whole() goes back.
+  void keep_diagonals();
+  void keep_whole();
+
   const WhitenedGaussian& q() const { return q_; }
   const CovarianceForm& form() const { return form_; }
   Index size() const { return q_.m.rows(); }
@@ -60,6 +66,9 @@ class NaturalGaussian {
   WhitenedGaussian q_;
   std::vector<Matrix> precision_;  // Λ
 };
+
+// The same with factors that are M×M.
+WhitenedGaussian whole(WhitenedGaussian q);
 
 struct QOptions {
   Index max_iterations = 500;

@@ -35,7 +35,8 @@ enum class Route {
   automatic,  // by ρ = 1.1e-16·tr(ψ2)/(σ²·λmin(Kuu + jitter))
   fast,       // ψ2 first: 3NM²
   safe,       // a triangular solve for every block: 4NM²
-  stable      // and two more in the adjoint: 6NM²
+  stable,     // and two more in the adjoint: 6NM²
+  one_pass    // none: sums gathered once do (evaluate_one_pass)
 };
 
 // The objective's three parts, −log evidence = complexity + fit + trace (with N/2·log 2π in the

@@ -55,7 +55,7 @@ struct UncollapsedGradient {
 
   // Of the data's term alone, by m (M×F) and by S = Ls·Lsᵀ: what natural gradients are made of.
   Matrix g;
-  std::vector<Matrix> H;
+  std::vector<Matrix> H;  // of a thin q its diagonal, M×1
   std::vector<Matrix> C;  // ∂²/∂m_k∂m_l of the pairs k < l, as in RowTermSums; ∂²/∂m_k² is 2H_k
 
   std::vector<Vector> theta_bar, z_bar;

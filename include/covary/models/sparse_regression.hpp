@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "covary/features/choice.hpp"
+#include "covary/features/planner.hpp"
 #include "covary/features/selection.hpp"
 #include "covary/inference/certificate.hpp"
 #include "covary/models/regression.hpp"
@@ -13,6 +14,8 @@
 namespace covary {
 
 struct ScaledData;
+struct OnePassCache;
+struct OnePassStatistics;
 
 struct SparseRegressionOptions {
   Kernel kernel = "se(ard)";
@@ -47,6 +50,8 @@ struct SparseRegressionOptions {
   // Of automatic M: the bracket that will do, in nats a row, and the limits.
   double bracket = 0.01;
   Index most_inducing = 2000;
+  // Of eigenfunctions, whose number is planned: the mean KL that will do, in nats.
+  double planned_kl = 0.01;
   // What the certificate may cost, here and at the end of a fit.
   double certificate_flops = 5e11;
   Index certificate_iterations = 20;
@@ -55,7 +60,8 @@ struct SparseRegressionOptions {
 };
 
 // Sparse regression: RegressionFit with a SparsePosterior. N rows cost O(N·M²) an evaluation, in
-// memory that does not grow with N beyond the data.
+// memory that does not grow with N beyond the data; with Fourier features of a fixed interval one
+// pass over the rows does, and an evaluation is O(M³).
 //
 //   SparseRegression model(X, Y, {.approximation = "vfe", .inducing = 200});
 //   RegressionFit fit = model.fit();
@@ -94,6 +100,14 @@ class SparseRegression {
   SparseEvaluation evaluate() const;
   // The bracket of the exact model's evidence, within the budget of the options.
   Certificate certificate() const;
+  // At the current parameters, of eigenfunctions; InputError of any other features.
+  struct Planned {
+    PlanRequest request;
+    FeaturePlan here, needed;  // what so many features promise, and how many would do
+    double trace = 0.0;        // tr(Kff − Qff) of one output as it is, white noise left out
+    double tail = 0.0;         // Σ of the eigenvalues that are left out
+  };
+  Planned plan() const;
   // −(objective + log prior) of the free unconstrained vector, in model units.
   std::optional<double> objective(const Vector& u, Vector* gradient, Jitter& jitter) const;
 
@@ -110,6 +124,7 @@ class SparseRegression {
   Parameters exact_parameters() const;
   SparseEvaluation evaluate(ConstVector values, Jitter& jitter, Vector* values_bar,
                             Matrix* v = nullptr) const;
+  std::shared_ptr<const OnePassStatistics> one_pass(ConstVector z) const;
   double bound() const;
   bool trains_features() const;
   void set_features(FeaturesPtr features);
@@ -120,10 +135,14 @@ class SparseRegression {
   Minimum train_once(Jitter& jitter);
   Minimum train_warm(Jitter& jitter);
   Minimum grow(Jitter& jitter);
+  Minimum grow_by_plan(Jitter& jitter);
+  void add_plan(const SparseEvaluation& e,
+                std::vector<std::pair<std::string, double>>& diagnostics) const;
   Minimum finish_growing(const Parameters& given, const std::string& reason, Jitter& jitter);
   LbfgsOptions brief_training() const;
   void restore_features();
   void second_opinion(const Parameters& given, const LbfgsOptions& training, Minimum& best);
+  SparseProblem vfe_problem(const Sweep& sweep) const;
   Certificate bracket() const;
   double held_out_score(const RegressionPosterior& posterior) const;
   void say(const std::string& text) const;
@@ -138,6 +157,7 @@ class SparseRegression {
   std::vector<std::vector<Index>> columns_;
   std::vector<Index> group_starts_;  // PITC
   FeaturesPtr features_;
+  std::shared_ptr<OnePassCache> sums_;  // over the rows, as long as the features do not change
   Parameters parameters_;
   std::optional<TrainingState> resume_;
   std::optional<double> guard_;  // the subset fit's score on rows that it mostly did not see
