@@ -21,7 +21,7 @@ inline Matrix Kuf_of(const Features& u, const Vector& theta, const Vector& z, co
   return K;
 }
 
-// [Kuu Kuf; Kfu Kff] has no negative eigenvalue, and the pullbacks of random weights agree with
+// [Kuu Kuf; Kfu Kff] has no negative eigenvalue (P30), and the pullbacks of random weights agree with
 // differences, by the kernel's parameters, the feature's own and the inputs.
 inline void check_features(const Features& u, const Kernel& kernel, const Vector& theta,
                            const RowMatrix& X, std::uint64_t seed = 0) {

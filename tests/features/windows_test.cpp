@@ -28,7 +28,7 @@ double kernel_value(const Kernel& k, const Vector& theta, const Vector& x, const
 }
 
 // Of one column by Gauss–Hermite rules of 80 nodes, of which the windows are the weights.
-TEST(WindowFeatures, IntegralsOfOneColumn) {
+TEST(WindowFeatures, P29IntegralsOfOneColumn) {
   const Kernel kernel = se(false, {1.7, {0.9}}) + constant(0.4) + se(false, {0.5, {2.5}});
   const Vector theta = kernel.parameters(1).values();
   const Case c;
@@ -68,7 +68,7 @@ TEST(WindowFeatures, IntegralsOfOneColumn) {
 }
 
 // Of two columns the integral over the first point is over Kuf, which has its own.
-TEST(WindowFeatures, IntegralsOfTwoColumns) {
+TEST(WindowFeatures, P29IntegralsOfTwoColumns) {
   const Kernel kernel = se(true, {1.3, {0.8, 1.6}});
   const Vector theta = kernel.parameters(2).values();
   const Case c;
@@ -96,7 +96,7 @@ TEST(WindowFeatures, IntegralsOfTwoColumns) {
   }
 }
 
-TEST(WindowFeatures, Limits) {
+TEST(WindowFeatures, P29Limits) {
   const Kernel kernel = se(true, {1.3, {0.8, 1.6}}) + white(0.1);
   const Vector theta = kernel.parameters(2).values();
   const Case c;

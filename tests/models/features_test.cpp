@@ -37,7 +37,7 @@ SparseRegressionOptions options_of(const char* features, Index M) {
   return o;
 }
 
-// Every kind trains, is a bound below the certificate's upper end, and predicts.
+// P33: every kind trains, is a bound below the certificate's upper end, and predicts.
 TEST(Features, OfSparseRegression) {
   const Wave d;
   const RowMatrix at = Vector::LinSpaced(9, -2.0, 2.0);
