@@ -35,7 +35,9 @@ SparseEvaluation evaluate_gaussian_rows(const SparseProblem& p, const SparseValu
         fmt::format("'{}' is not offered for Gaussian inputs; vfe is", p.approximation.print()));
   SweepContext c{p.features, &p.kernel->node(), v.theta.data(), v.z.data(), v.noise,
                  p.mean,     v.mean_weights,    Matrix()};
-  auto psi = psi_statistics(c, *p.kernel, *p.sweep, p.columns);
+  // Memory that is warm for the next evaluation of a training.
+  thread_local KeptPsi2 kept;
+  auto psi = psi_statistics(c, *p.kernel, *p.sweep, p.columns, gradient ? &kept : nullptr);
   psi.front().silent = p.silent;
   double trace_psi2 = 0.0;
   for (const auto& s : psi) trace_psi2 = std::max(trace_psi2, s.psi2.trace());
@@ -54,7 +56,7 @@ SparseEvaluation evaluate_gaussian_rows(const SparseProblem& p, const SparseValu
   if (gradient) {
     GaussianRowGradient unasked;
     start_gradient(v, *gradient);
-    psi_adjoint(c, *p.kernel, *p.sweep, psi, adjoints, *gradient, rows ? *rows : unasked);
+    psi_adjoint(c, *p.kernel, *p.sweep, psi, adjoints, *gradient, rows ? *rows : unasked, &kept);
     add_Kuu_gradient(*p.features, v, c.Luu, S, *gradient);
   }
   out.Luu = std::move(c.Luu);

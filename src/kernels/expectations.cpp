@@ -98,11 +98,11 @@ class ClosedExpectations final : public GaussianExpectations {
 
   // Every pair of terms; the square of a term without a linear factor, or with nothing else, for
   // all rows at once where it can.
-  void psi2(const GaussianBlock& x, MatrixOut sum) override {
+  void psi2(const GaussianBlock& x, MatrixOut sum, double* keep) override {
     for (std::size_t s = 0; s < values_.size(); ++s)
       for (std::size_t t = s; t < values_.size(); ++t) {
         if (s == t && is_fast(s, x)) {
-          fast_[s]->pairs.psi2(x, sum);
+          fast_[s]->pairs.psi2(x, sum, keep ? keep + x.mean.n * kept_before(s) : nullptr);
           continue;
         }
         if (s == t && is_only_linear(values_[s])) {
@@ -113,12 +113,14 @@ class ClosedExpectations final : public GaussianExpectations {
           pair_psi2(values_[s], values_[t], s == t, Z_, x, i, sum);
       }
   }
-  void psi2_pullback(const GaussianBlock& x, ConstMatrix bar, const GaussianBars& to) override {
+  void psi2_pullback(const GaussianBlock& x, ConstMatrix bar, const GaussianBars& to,
+                     const double* kept) override {
     std::vector<TermBars> bars(values_.begin(), values_.end());
     for (std::size_t s = 0; s < values_.size(); ++s)
       for (std::size_t t = s; t < values_.size(); ++t) {
         if (s == t && is_fast(s, x)) {
-          fast_[s]->pairs.pullback(x, bar, bars[s], to);
+          fast_[s]->pairs.pullback(x, bar, bars[s], to,
+                                   kept ? kept + x.mean.n * kept_before(s) : nullptr);
           continue;
         }
         if (s == t && is_only_linear(values_[s])) {
@@ -130,6 +132,7 @@ class ClosedExpectations final : public GaussianExpectations {
       }
     for (std::size_t t = 0; t < bars.size(); ++t) bars[t].add_to(form_.terms[t], theta_, to.theta);
   }
+  Index row_values() const override { return kept_before(fast_.size()); }
 
  private:
   // A term without a linear factor, for all rows of a block at once.
@@ -140,6 +143,12 @@ class ClosedExpectations final : public GaussianExpectations {
   };
   bool is_fast(std::size_t t, const GaussianBlock& x) const {
     return fast_[t] && fast_[t]->pairs.holds(x);  // so do the points, whose squares are smaller
+  }
+  // Doubles of a row that the terms before this one keep.
+  Index kept_before(std::size_t term) const {
+    Index out = 0;
+    for (std::size_t t = 0; t < term; ++t) out += fast_[t] ? fast_[t]->pairs.row_values() : 0;
+    return out;
   }
   void fast_psi1(std::size_t t, const GaussianBlock& x, Matrix& out) {
     SeRows& points = fast_[t]->points;

@@ -106,7 +106,7 @@ void SampledExpectations::psi1_pullback(const GaussianBlock& x, const double* ba
   }
 }
 
-void SampledExpectations::psi2(const GaussianBlock& x, MatrixOut sum) {
+void SampledExpectations::psi2(const GaussianBlock& x, MatrixOut sum, double*) {
   for (Index i = 0; i < x.mean.n; ++i) {
     values(x, i);
     for (Index s = 0; s < K_.cols(); ++s) K_.col(s) *= std::sqrt(rule_.weights(s));
@@ -115,7 +115,7 @@ void SampledExpectations::psi2(const GaussianBlock& x, MatrixOut sum) {
 }
 
 void SampledExpectations::psi2_pullback(const GaussianBlock& x, ConstMatrix bar,
-                                        const GaussianBars& to) {
+                                        const GaussianBars& to, const double*) {
   for (Index i = 0; i < x.mean.n; ++i) {
     Matrix K_bar = product(bar, values(x, i));
     for (Index s = 0; s < K_bar.cols(); ++s) K_bar.col(s) *= 2.0 * rule_.weights(s);

@@ -23,8 +23,9 @@ class SampledExpectations final : public GaussianExpectations {
   void psi0_pullback(const GaussianBlock& x, const double* bar, const GaussianBars& to) override;
   void psi1(const GaussianBlock& x, double* out) override;
   void psi1_pullback(const GaussianBlock& x, const double* bar, const GaussianBars& to) override;
-  void psi2(const GaussianBlock& x, MatrixOut sum) override;
-  void psi2_pullback(const GaussianBlock& x, ConstMatrix bar, const GaussianBars& to) override;
+  void psi2(const GaussianBlock& x, MatrixOut sum, double* keep) override;
+  void psi2_pullback(const GaussianBlock& x, ConstMatrix bar, const GaussianBars& to,
+                     const double* kept) override;
 
  private:
   RowBlock points(const GaussianBlock& x, Index i);  // where row i is evaluated

@@ -39,7 +39,6 @@ SePairs::SePairs(const TermValues& term, const RowBlock& Z)
       rows_(term, Z, 2.0),
       D_(Z.dims),
       M_(Z.n),
-      pairs_(Z.n * (Z.n + 1) / 2),
       capacity_(std::clamp<Index>(chunk_doubles / (2 * Z.dims + 6) / 8 * 8, 32, 256)) {
   for (Index j = 0, p = 0; j < M_; ++j)
     for (Index k = j; k < M_;) {
@@ -61,6 +60,7 @@ SePairs::SePairs(const TermValues& term, const RowBlock& Z)
   const Matrix& z = rows_.points();
   for (Index c = 0; c < count; ++c) {
     const Chunk& chunk = chunks_[static_cast<std::size_t>(c)];
+    padded_ += view(static_cast<std::size_t>(c)).padded;
     Index p = 0;
     for (std::size_t r = chunk.run; r < chunk.run + chunk.runs; ++r)
       for (Index k = runs_[r].k; k < runs_[r].k + runs_[r].n; ++k, ++p)
@@ -85,9 +85,22 @@ simd::PairChunk SePairs::view(std::size_t chunk) const {
           static_cast<Index>(c.runs)};
 }
 
-Index SePairs::values_of(const simd::PairChunk& chunk, Index first_row) {
+Index SePairs::slopes_of(Index first_row) {
   const Index n = std::min(together, rows_.slopes().cols() - first_row);
   slopes_.topRows(n) = rows_.slopes().middleCols(first_row, n).transpose();
+  return n;
+}
+
+Index SePairs::kept_values(const simd::PairChunk& chunk, Index first_row, const double* kept) {
+  const Index n = slopes_of(first_row);
+  for (Index i = 0; i < n; ++i)
+    std::copy_n(kept + (first_row + i) * chunk.padded, chunk.padded, values_.col(i).data());
+  values_.rightCols(together - n).setZero();
+  return n;
+}
+
+Index SePairs::values_of(const simd::PairChunk& chunk, Index first_row) {
+  const Index n = slopes_of(first_row);
   loops_.exponents(chunk, n, slopes_.data(), rows_.exponents().col(first_row).data(), M_,
                    values_.data());
   for (Index i = 0; i < n; ++i)
@@ -97,7 +110,7 @@ Index SePairs::values_of(const simd::PairChunk& chunk, Index first_row) {
   return n;
 }
 
-void SePairs::psi2(const GaussianBlock& x, MatrixOut sum) {
+void SePairs::psi2(const GaussianBlock& x, MatrixOut sum, double* keep) {
   rows_.evaluate(x);
   Vector total(capacity_);
   for (std::size_t c = 0; c < chunks_.size(); ++c) {
@@ -106,9 +119,12 @@ void SePairs::psi2(const GaussianBlock& x, MatrixOut sum) {
     only_total.dims = 0;
     total.setZero();
     for (Index first = 0; first < x.mean.n; first += together) {
-      values_of(chunk, first);
+      const Index some = values_of(chunk, first);
       loops_.sums(only_total, values_.data(), nullptr, nullptr, total.data());
+      for (Index i = 0; keep && i < some; ++i)
+        std::copy_n(values_.col(i).data(), chunk.padded, keep + (first + i) * chunk.padded);
     }
+    if (keep) keep += x.mean.n * chunk.padded;
     Index p = 0;
     for (Index r = 0; r < chunk.run_count; ++r) {
       const simd::PairRun& run = chunk.runs[r];
@@ -118,7 +134,7 @@ void SePairs::psi2(const GaussianBlock& x, MatrixOut sum) {
 }
 
 void SePairs::pullback(const GaussianBlock& x, ConstMatrix bar, TermBars& term_bar,
-                       const GaussianBars& to) {
+                       const GaussianBars& to, const double* kept) {
   rows_.evaluate(x);
   const Index n = x.mean.n;
   Matrix exponents_bar = Matrix::Zero(M_, n), slopes_bar = Matrix::Zero(D_, n);
@@ -135,13 +151,14 @@ void SePairs::pullback(const GaussianBlock& x, ConstMatrix bar, TermBars& term_b
     sums.setZero();
     total.setZero();
     for (Index first = 0; first < n; first += together) {
-      const Index some = values_of(chunk, first);
+      const Index some = kept ? kept_values(chunk, first, kept) : values_of(chunk, first);
       loops_.pullback(chunk, some, weight.data(), values_.data(), slopes_bar.col(first).data(),
                       exponents_bar.col(first).data(), M_);
       loops_.sums(chunk, values_.data(), slopes_.data(), sums.data(), total.data());
     }
     loops_.points_pullback(chunk, M_, rows_.points().data(), term_.w.data(), sums.data(),
                            total.data(), z_bar.data(), term_bar.w.data());
+    if (kept) kept += n * chunk.padded;
   }
   for (Index k = 0; k < M_; ++k)
     for (Index d = 0; d < D_; ++d) to.z[k * D_ + d] += z_bar(k, d);

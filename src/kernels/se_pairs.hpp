@@ -16,10 +16,13 @@ class SePairs {
   SePairs(const TermValues& term, const RowBlock& Z);
 
   bool holds(const GaussianBlock& x) const { return rows_.holds(x); }
-  // Adds to the lower triangle.
-  void psi2(const GaussianBlock& x, MatrixOut sum);
-  void pullback(const GaussianBlock& x, ConstMatrix bar, TermBars& term_bar,
-                const GaussianBars& to);
+  // Doubles that Ψ2 of a row are.
+  Index row_values() const { return padded_; }
+  // Adds to the lower triangle; Ψ2 of each row goes to `keep` too, unless it is null.
+  void psi2(const GaussianBlock& x, MatrixOut sum, double* keep);
+  // `kept` is what psi2() of the same rows kept; null if it did not.
+  void pullback(const GaussianBlock& x, ConstMatrix bar, TermBars& term_bar, const GaussianBars& to,
+                const double* kept);
 
  private:
   struct Loops;
@@ -29,13 +32,17 @@ class SePairs {
   };
   static const Loops& loops();
   simd::PairChunk view(std::size_t chunk) const;
+  // Those of four rows, or as many as there are, which it returns.
+  Index slopes_of(Index first_row);
   // Ψ2 of a chunk and four rows, or as many as there are, which it returns; others are zero.
   Index values_of(const simd::PairChunk& chunk, Index first_row);
+  // The same from what was kept.
+  Index kept_values(const simd::PairChunk& chunk, Index first_row, const double* kept);
 
   const Loops& loops_;
   const TermValues& term_;
   SeRows rows_;
-  Index D_, M_, pairs_, capacity_;
+  Index D_, M_, capacity_, padded_ = 0;
   std::vector<simd::PairRun> runs_;
   std::vector<Chunk> chunks_;
   Matrix features_, offsets_;  // capacity × (D·chunks) and capacity × chunks

@@ -79,9 +79,21 @@ DataBlock GaussianRows::read(Index first, Index n, ReadBuffer& buffer) const {
   return block;
 }
 
+void KeptPsi2::reserve(Index rows, Index row_values, Index groups) {
+  rows_ = rows;
+  row_values_ = row_values;
+  const double needed =
+      static_cast<double>(rows) * static_cast<double>(row_values) * static_cast<double>(groups);
+  kept_ = needed > 0.0 && needed * sizeof(double) <= static_cast<double>(most_bytes);
+  if (!kept_ || rows * row_values * groups <= size_) return;
+  size_ = rows * row_values * groups;
+  memory_ = std::make_unique_for_overwrite<double[]>(static_cast<std::size_t>(size_));
+}
+
 std::vector<PsiStatistics> psi_statistics(const SweepContext& c, const Kernel& kernel,
                                           const Sweep& sweep,
-                                          const std::vector<std::vector<Index>>& columns) {
+                                          const std::vector<std::vector<Index>>& columns,
+                                          KeptPsi2* keep) {
   const RowBlock Z = inducing_inputs(c, sweep);
   const Index M = Z.n;
   const auto size_of = [&](const std::vector<Index>& cols) {
@@ -89,12 +101,18 @@ std::vector<PsiStatistics> psi_statistics(const SweepContext& c, const Kernel& k
   };
   Index size = 0;
   for (const auto& cols : columns) size += size_of(cols);
+  if (keep) {
+    const auto psi = GaussianExpectations::make(kernel, Z.dims);
+    psi->prepare(c.theta, Z);
+    keep->reserve(sweep.rows().rows(), psi->row_values(), static_cast<Index>(columns.size()));
+  }
 
   const Vector sums = sweep.sum(size, [&]() -> Sweep::Body {
     const std::shared_ptr<GaussianExpectations> psi = GaussianExpectations::make(kernel, Z.dims);
     psi->prepare(c.theta, Z);
     return [&, psi, psi1 = Matrix(), psi0 = Vector()](const DataBlock& block, double* sum) mutable {
       double* at = sum;
+      Index group = 0;
       for (const auto& cols : columns) {
         const auto P = static_cast<Index>(cols.size());
         const Seen seen(block, cols);
@@ -102,7 +120,8 @@ std::vector<PsiStatistics> psi_statistics(const SweepContext& c, const Kernel& k
         psi0.resize(seen.count());
         psi->psi0(seen.x, psi0.data());
         psi->psi1(seen.x, psi1.data());
-        psi->psi2(seen.x, Eigen::Map<Matrix>(at, M, M));
+        psi->psi2(seen.x, Eigen::Map<Matrix>(at, M, M),
+                  keep ? keep->of(group++, block.x.first) : nullptr);
         gemm(1.0, psi1, Op::none, seen.y, Op::none, 1.0, Eigen::Map<Matrix>(at + M * M, M, P));
         double* scalars = at + M * M + M * P;
         scalars[0] += static_cast<double>(seen.count());
@@ -147,7 +166,7 @@ WeightedStatistics whitened(const PsiStatistics& s, const Matrix& Luu, double no
 void psi_adjoint(const SweepContext& c, const Kernel& kernel, const Sweep& sweep,
                  const std::vector<PsiStatistics>& statistics,
                  const std::vector<WeightedAdjoint>& adjoints, SweepGradient& out,
-                 GaussianRowGradient& rows) {
+                 GaussianRowGradient& rows, KeptPsi2* kept) {
   const RowBlock Z = inducing_inputs(c, sweep);
   const Index M = Z.n, D = Z.dims, T = out.theta_bar.size();
   const double w = 1.0 / c.noise;
@@ -186,7 +205,8 @@ void psi_adjoint(const SweepContext& c, const Kernel& kernel, const Sweep& sweep
         const Matrix psi1_bar = product(sides[g].h, seen.y, Op::none, Op::transpose);
         const double P = static_cast<double>(adjoints[g].columns.size()) + statistics[g].silent;
         const Vector psi0_bar = Vector::Constant(n, -0.5 * P * w);
-        psi->psi2_pullback(seen.x, sides[g].psi2_bar, to);
+        psi->psi2_pullback(seen.x, sides[g].psi2_bar, to,
+                           kept ? kept->of(static_cast<Index>(g), block.x.first) : nullptr);
         psi->psi1_pullback(seen.x, psi1_bar.data(), to);
         psi->psi0_pullback(seen.x, psi0_bar.data(), to);
         for (Index i = 0; i < n; ++i) {

@@ -200,6 +200,21 @@ TEST(GaussianRows, JitterKeepsRhoSmall) {
   EXPECT_LT(e.value, t.evaluate().value);
 }
 
+// Memory for Ψ2 of the rows ends at a limit, whatever there was before.
+TEST(GaussianRows, KeepsPsi2WhileItIsSmall) {
+  KeptPsi2 kept;
+  EXPECT_EQ(kept.of(0, 0), nullptr);
+  kept.reserve(10, 8, 2);
+  ASSERT_NE(kept.of(0, 0), nullptr);
+  EXPECT_EQ(kept.of(1, 3) - kept.of(0, 0), (10 + 3) * 8);
+  kept.reserve(KeptPsi2::most_bytes / 8 / 1000 + 1, 1000, 1);
+  EXPECT_EQ(kept.of(0, 0), nullptr);
+  kept.reserve(Index{1} << 40, Index{1} << 40, 1);
+  EXPECT_EQ(kept.of(0, 0), nullptr);
+  kept.reserve(5, 8, 1);
+  EXPECT_NE(kept.of(0, 0), nullptr);
+}
+
 TEST(GaussianRows, Refusals) {
   Case t;
   t.S(1, 1) = -0.1;

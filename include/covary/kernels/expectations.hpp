@@ -43,10 +43,13 @@ class GaussianExpectations {
   // M×n, column-major, overwritten.
   virtual void psi1(const GaussianBlock& x, double* out) = 0;
   virtual void psi1_pullback(const GaussianBlock& x, const double* bar, const GaussianBars& to) = 0;
-  // Adds Ψ2 of the rows to the lower triangle of `sum`.
-  virtual void psi2(const GaussianBlock& x, MatrixOut sum) = 0;
-  // For a symmetric bar, the same for all rows.
-  virtual void psi2_pullback(const GaussianBlock& x, ConstMatrix bar, const GaussianBars& to) = 0;
+  // Adds Ψ2 of the rows to the lower triangle of `sum`. What the pullback would compute again is
+  // put into `keep`, unless it is null: n × row_values() doubles.
+  virtual void psi2(const GaussianBlock& x, MatrixOut sum, double* keep = nullptr) = 0;
+  // For a symmetric bar, the same for all rows. `kept` is what psi2() of the same rows kept.
+  virtual void psi2_pullback(const GaussianBlock& x, ConstMatrix bar, const GaussianBars& to,
+                             const double* kept = nullptr) = 0;
+  virtual Index row_values() const { return 0; }
 };
 
 }  // namespace covary

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "covary/kernels/expectations.hpp"
@@ -33,11 +34,30 @@ struct PsiStatistics {
   double silent = 0.0;  // as in WeightedStatistics
 };
 
+// Ψ2 of every row, from psi_statistics() for the psi_adjoint() that follows, while they are few:
+// exponentials are half of the work of a gradient, and the memory does not grow with N beyond this.
+class KeptPsi2 {
+ public:
+  static constexpr Index most_bytes = Index{1} << 26;
+  // Room for rows × row_values × groups, or none if they are too many.
+  void reserve(Index rows, Index row_values, Index groups);
+  // Where those of a block begin, of its first row; null if they are not kept.
+  double* of(Index group, Index first_row) {
+    return kept_ ? memory_.get() + (group * rows_ + first_row) * row_values_ : nullptr;
+  }
+
+ private:
+  std::unique_ptr<double[]> memory_;
+  Index size_ = 0, rows_ = 0, row_values_ = 0;
+  bool kept_ = false;
+};
+
 // The features must be inducing points and the mean function zero, else Unsupported. c.Luu and
-// c.noise are not used.
+// c.noise are not used. Fills `keep` unless it is null.
 std::vector<PsiStatistics> psi_statistics(const SweepContext& c, const Kernel& kernel,
                                           const Sweep& sweep,
-                                          const std::vector<std::vector<Index>>& columns);
+                                          const std::vector<std::vector<Index>>& columns,
+                                          KeptPsi2* keep = nullptr);
 
 // What bounds take, for the rule of VFE: C = L⁻¹Ψ2L⁻ᵀ/σ², beta = L⁻¹ψ1ᵀY/σ², …
 WeightedStatistics whitened(const PsiStatistics& s, const Matrix& Luu, double noise);
@@ -46,10 +66,11 @@ WeightedStatistics whitened(const PsiStatistics& s, const Matrix& Luu, double no
 struct GaussianRowGradient {
   RowMatrix mean_bar, variance_bar;
 };
-// As weighted_adjoint; c.Luu and c.noise are those that whitened() had. out.noise_bar is set too.
+// As weighted_adjoint; c.Luu and c.noise are those that whitened() had, and `kept` is of the same
+// kernel, inducing inputs and rows. out.noise_bar is set too.
 void psi_adjoint(const SweepContext& c, const Kernel& kernel, const Sweep& sweep,
                  const std::vector<PsiStatistics>& statistics,
                  const std::vector<WeightedAdjoint>& adjoints, SweepGradient& out,
-                 GaussianRowGradient& rows);
+                 GaussianRowGradient& rows, KeptPsi2* kept = nullptr);
 
 }  // namespace covary
