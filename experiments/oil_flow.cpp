@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <vector>
 
-#include "classification_support.hpp"
 #include "covary/data/pca.hpp"
 #include "covary/data/table.hpp"
 #include "covary/models/gplvm.hpp"
 #include "experiments.hpp"
 #include "sparse_support.hpp"
+#include "support.hpp"
 
 namespace covary::experiments {
 namespace {
@@ -68,11 +68,11 @@ Result oil_flow(const Settings& settings) {
              fmt::format("{} of {}", errors(at), N), fmt::format("start {}", at));
   result.add("the same over its two most relevant dimensions", "1", fmt::format("{}", projected));
   result.add("dimensions with relevance above 0.01", "2", fmt::format("{}", used(at)));
-  result.add("over the starts: errors", "", mean_se(errors, 2),
+  result.add("over the starts: errors", "", mean_sd(errors, 2),
              fmt::format("{} to {}", errors.minCoeff(), errors.maxCoeff()));
-  result.add("over the starts: dimensions", "", mean_se(used, 2),
+  result.add("over the starts: dimensions", "", mean_sd(used, 2),
              fmt::format("{} to {}", used.minCoeff(), used.maxCoeff()));
-  result.add("over the starts: bound", "", mean_se(bound, 1),
+  result.add("over the starts: bound", "", mean_sd(bound, 1),
              fmt::format("{:.1f} to {:.1f}", bound.minCoeff(), bound.maxCoeff()));
   result.add("seconds a start", "", fmt::format("{:.1f}", seconds.mean()));
   const Pca pca = Pca::fit(Y, 2);

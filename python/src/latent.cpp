@@ -16,6 +16,7 @@
 #include "covary/models/stochastic_gplvm.hpp"
 #include "covary/report/latent_explorer.hpp"
 #include "expressions.hpp"
+#include "latent_space.hpp"
 #include "latent_tables.hpp"
 #include "model_bytes.hpp"
 #include "parameters.hpp"
@@ -26,11 +27,6 @@ namespace covary::python {
 namespace {
 
 using namespace nb::literals;
-
-#define COVARY_ARRAY "numpy.typing.NDArray[numpy.float64]"
-#define COVARY_MOMENTS "tuple[" COVARY_ARRAY ", " COVARY_ARRAY "]"
-
-using Moments = std::pair<NumpyArray, NumpyArray>;
 
 // A model with its data in their own units, so that fit() may set the options of training.
 struct GplvmModel {
@@ -62,10 +58,7 @@ SavedLatent run_fit(GplvmModel& m, Index max_iter, std::optional<double> max_sec
   GplvmModel training{m.Y, options, unlocked([&] { return GplvmModel::make(m.Y, options); })};
   training.parameters() = m.parameters();
   SavedLatent out{std::visit([&](auto& model) { return watch.run(model); }, training.model)};
-  for (Index p = 0; p < m.Y.cols(); ++p) out.fit.output_names.push_back(fmt::format("c{}", p));
-  if (out.fit.dynamics)
-    for (Index d = 0; d < gplvm.times.cols(); ++d)
-      out.fit.time_names.push_back(fmt::format("t{}", d));
+  name_columns(out.fit, m.Y.cols(), gplvm.times.cols());
   m.parameters() = training.parameters();
   return out;
 }
@@ -84,14 +77,6 @@ Moments infer(const SavedLatent& m, const ArrayLike& Y, Index iterations, Index 
 NumpyArray log_density(const SavedLatent& m, const ArrayLike& Y, Index iterations, Index starts) {
   const Rows rows = to_outputs(Y);
   return to_numpy(unlocked([&] { return m.fit.log_density(rows.get(), iterations, starts); }));
-}
-
-Moments decode(const SavedLatent& m, const ArrayLike& X, const ArrayLike& variance) {
-  const Rows at = to_inputs(X);
-  const RowMatrix with = table_or_nothing(variance, "variance");
-  Prediction p =
-      unlocked([&] { return with.size() ? m.fit.decode(at.get(), with) : m.fit.decode(at.get()); });
-  return {to_numpy(std::move(p.mean)), to_numpy(std::move(p.variance_y))};
 }
 
 // Rows and distances n×k, and the outputs with each neighbour n×k×P.
@@ -120,12 +105,6 @@ nb::tuple correspond(const SavedLatent& m, const ArrayLike& Y, Index neighbours,
   });
   nb::object whole = nb::cast(to_numpy(std::move(found.rows))).attr("astype")("int64");
   return nb::make_tuple(whole, to_numpy(std::move(found.distances)), draws_to_numpy(found.outputs));
-}
-
-Moments forecast(const SavedLatent& m, const ArrayLike& times, Index sequence) {
-  const Rows at = to_outputs(times, "times");
-  LatentMarginals x = unlocked([&] { return m.fit.forecast(at.get(), sequence); });
-  return {to_numpy(std::move(x.mean)), to_numpy(std::move(x.variance))};
 }
 
 constexpr const char* model_doc =
@@ -235,6 +214,7 @@ void bind_latent_fit(nb::module_& m) {
   nb::class_<SavedLatent> fit(m, "GplvmFit",
                               "A trained latent-variable model: immutable, saveable.");
   bind_storage(fit, "latent-variable model");
+  bind_latent_space(fit);
   fit.def("infer", infer, "Y"_a, "iterations"_a = 200, "starts"_a = 2,
           "Means and variances of q(x) for rows of outputs, NaN where they are not observed.",
           nb::sig("def infer(self, Y: numpy.typing.ArrayLike, iterations: int = 200, starts: int = "
@@ -245,21 +225,6 @@ void bind_latent_fit(nb::module_& m) {
            "add to the bound.",
            nb::sig("def log_density(self, Y: numpy.typing.ArrayLike, iterations: int = 200, "
                    "starts: int = 2) -> " COVARY_ARRAY))
-      .def("decode", decode, "X"_a, "variance"_a = nb::none(),
-           "Mean and variance of the outputs at points of the latent space, or at Gaussians with "
-           "these variances.",
-           nb::sig("def decode(self, X: numpy.typing.ArrayLike, "
-                   "variance: numpy.typing.ArrayLike | None = None) -> " COVARY_MOMENTS))
-      .def(
-          "sample",
-          [](const SavedLatent& self, const ArrayLike& X, Index draws, std::uint64_t seed) {
-            const Rows at = to_inputs(X);
-            return draws_like(X, unlocked([&] { return self.fit.sample(at.get(), draws, seed); }));
-          },
-          "X"_a, "draws"_a = 1, "seed"_a = 0,
-          "Joint draws of the outputs, without noise, at points of the latent space: draws×n×P.",
-          nb::sig("def sample(self, X: numpy.typing.ArrayLike, draws: int = 1, seed: int = 0) "
-                  "-> " COVARY_ARRAY))
       .def(
           "sample_latent",
           [](const SavedLatent& self, const ArrayLike& Y, Index draws, const std::string& method,
@@ -323,11 +288,6 @@ void bind_latent_fit(nb::module_& m) {
               "def correspond(self, Y: numpy.typing.ArrayLike, neighbours: int = 1, "
               "relevance: float = 0.005) -> tuple[numpy.typing.NDArray[numpy.int64], " COVARY_ARRAY
               ", " COVARY_ARRAY "]"))
-      .def("forecast", forecast, "times"_a, "sequence"_a = 0,
-           "Means and variances of the latent inputs at further times of a sequence, or with −1 of "
-           "a new one.",
-           nb::sig("def forecast(self, times: numpy.typing.ArrayLike, sequence: int = 0) "
-                   "-> " COVARY_MOMENTS))
       .def_prop_ro(
           "mean", [](const SavedLatent& s) { return to_numpy(RowMatrix(s.fit.mean)); },
           nb::rv_policy::move, "Of q(X), N×latent.")
@@ -345,15 +305,6 @@ void bind_latent_fit(nb::module_& m) {
           "active", [](const SavedLatent& s) { return s.fit.active(); },
           "Dimensions whose mean KL(q‖prior) exceeds 0.05 nats a row.")
       .def_prop_ro(
-          "views",
-          [](const SavedLatent& s) {
-            nb::dict out;
-            for (const auto& mapping : s.fit.mappings)
-              out[mapping.view.name.c_str()] = mapping.view.columns;
-            return out;
-          },
-          "Names and columns of the views.", nb::sig("def views(self) -> dict[str, list[int]]"))
-      .def_prop_ro(
           "likelihood",
           [](const SavedLatent& s) {
             return s.fit.likelihood ? s.fit.likelihood->print() : std::string("gaussian");
@@ -362,8 +313,6 @@ void bind_latent_fit(nb::module_& m) {
       .def_prop_ro(
           "value", [](const SavedLatent& s) { return s.fit.elbo; },
           "The bound in nats, in the units of the data, without log priors.")
-      .def_prop_ro("parameters", [](const SavedLatent& s) { return s.fit.parameters; })
-      .def_prop_ro("summary", [](const SavedLatent& s) { return s.fit.summary; })
       .def("__repr__", [](const SavedLatent& s) {
         return fmt::format("<{}: elbo {:.6g}>", describe(s), s.fit.elbo);
       });

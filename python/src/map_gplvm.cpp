@@ -6,7 +6,7 @@
 
 #include "bindings.hpp"
 #include "expressions.hpp"
-#include "latent_tables.hpp"
+#include "latent_space.hpp"
 #include "model_bytes.hpp"
 #include "parameters.hpp"
 #include "tables.hpp"
@@ -16,11 +16,6 @@ namespace covary::python {
 namespace {
 
 using namespace nb::literals;
-
-#define COVARY_ARRAY "numpy.typing.NDArray[numpy.float64]"
-#define COVARY_MOMENTS "tuple[" COVARY_ARRAY ", " COVARY_ARRAY "]"
-
-using Moments = std::pair<NumpyArray, NumpyArray>;
 
 // A model with its data in their own units, so that fit() may set the options of training.
 struct MapGplvmModel {
@@ -43,20 +38,9 @@ SavedMapGplvm run_fit(MapGplvmModel& m, Index max_iter, std::optional<double> ma
     return made;
   });
   SavedMapGplvm out{watch.run(training)};
-  for (Index p = 0; p < m.Y.cols(); ++p) out.fit.output_names.push_back(fmt::format("c{}", p));
-  if (out.fit.dynamics)
-    for (Index d = 0; d < options.times.cols(); ++d)
-      out.fit.time_names.push_back(fmt::format("t{}", d));
+  name_columns(out.fit, m.Y.cols(), options.times.cols());
   m.gplvm.parameters() = training.parameters();
   return out;
-}
-
-Moments decode(const SavedMapGplvm& m, const ArrayLike& X, const ArrayLike& variance) {
-  const Rows at = to_inputs(X);
-  const RowMatrix with = table_or_nothing(variance, "variance");
-  Prediction p =
-      unlocked([&] { return with.size() ? m.fit.decode(at.get(), with) : m.fit.decode(at.get()); });
-  return {to_numpy(std::move(p.mean)), to_numpy(std::move(p.variance_y))};
 }
 
 constexpr const char* model_doc =
@@ -151,6 +135,7 @@ void bind_map_gplvm(nb::module_& m) {
                                 "A trained GP-LVM whose latent inputs are points: immutable, "
                                 "saveable.");
   bind_storage(fit, "GP-LVM of points");
+  bind_latent_space(fit);
   fit.def(
          "place",
          [](const SavedMapGplvm& s, const ArrayLike& Y, Index iterations, Index starts) {
@@ -163,33 +148,6 @@ void bind_map_gplvm(nb::module_& m) {
          "constraint if there is one, any other at the maximum of log p(y | x) − ½|x|².",
          nb::sig("def place(self, Y: numpy.typing.ArrayLike, iterations: int = 200, starts: int = "
                  "2) -> " COVARY_ARRAY))
-      .def("decode", decode, "X"_a, "variance"_a = nb::none(),
-           "Mean and variance of the outputs at points of the latent space, or at Gaussians with "
-           "these variances.",
-           nb::sig("def decode(self, X: numpy.typing.ArrayLike, "
-                   "variance: numpy.typing.ArrayLike | None = None) -> " COVARY_MOMENTS))
-      .def(
-          "sample",
-          [](const SavedMapGplvm& self, const ArrayLike& X, Index draws, std::uint64_t seed) {
-            const Rows at = to_inputs(X);
-            return draws_like(X, unlocked([&] { return self.fit.sample(at.get(), draws, seed); }));
-          },
-          "X"_a, "draws"_a = 1, "seed"_a = 0,
-          "Joint draws of the outputs, without noise, at points of the latent space: draws×n×P.",
-          nb::sig("def sample(self, X: numpy.typing.ArrayLike, draws: int = 1, seed: int = 0) "
-                  "-> " COVARY_ARRAY))
-      .def(
-          "forecast",
-          [](const SavedMapGplvm& self, const ArrayLike& times, Index sequence) -> Moments {
-            const Rows at = to_outputs(times, "times");
-            LatentMarginals x = unlocked([&] { return self.fit.forecast(at.get(), sequence); });
-            return {to_numpy(std::move(x.mean)), to_numpy(std::move(x.variance))};
-          },
-          "times"_a, "sequence"_a = 0,
-          "Means and variances of the latent inputs at further times of a sequence, or with −1 of "
-          "a new one.",
-          nb::sig("def forecast(self, times: numpy.typing.ArrayLike, sequence: int = 0) "
-                  "-> " COVARY_MOMENTS))
       .def_prop_ro(
           "X", [](const SavedMapGplvm& s) { return to_numpy(RowMatrix(s.fit.X)); },
           nb::rv_policy::move, "The latent inputs of the rows, N×latent.")
@@ -197,22 +155,11 @@ void bind_map_gplvm(nb::module_& m) {
           "spread", [](const SavedMapGplvm& s) { return to_numpy(s.fit.spread()); },
           nb::rv_policy::move, "The standard deviation of each dimension over the rows.")
       .def_prop_ro(
-          "views",
-          [](const SavedMapGplvm& s) {
-            nb::dict out;
-            for (const auto& mapping : s.fit.mappings)
-              out[mapping.view.name.c_str()] = mapping.view.columns;
-            return out;
-          },
-          "Names and columns of the views.", nb::sig("def views(self) -> dict[str, list[int]]"))
-      .def_prop_ro(
           "value", [](const SavedMapGplvm& s) { return s.fit.log_likelihood; },
           "log p(Y | X) in nats, in the units of the data.")
       .def_prop_ro(
           "log_prior", [](const SavedMapGplvm& s) { return s.fit.log_prior; },
           "Of X and of the parameters.")
-      .def_prop_ro("parameters", [](const SavedMapGplvm& s) { return s.fit.parameters; })
-      .def_prop_ro("summary", [](const SavedMapGplvm& s) { return s.fit.summary; })
       .def("__repr__", [](const SavedMapGplvm& s) {
         return fmt::format(
             "<MapGplvmFit of {} outputs, {} rows, {} dimensions: log p(Y | X) {:.6g}>",

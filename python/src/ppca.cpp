@@ -8,17 +8,13 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "latent_space.hpp"
 #include "model_bytes.hpp"
 
 namespace covary::python {
 namespace {
 
 using namespace nb::literals;
-
-#define COVARY_ARRAY "numpy.typing.NDArray[numpy.float64]"
-#define COVARY_MOMENTS "tuple[" COVARY_ARRAY ", " COVARY_ARRAY "]"
-
-using Moments = std::pair<NumpyArray, NumpyArray>;
 
 PpcaFit::Inferred inferred(const SavedPpca& m, const ArrayLike& Y) {
   const Rows rows = to_outputs(Y);

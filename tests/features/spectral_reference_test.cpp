@@ -3,12 +3,10 @@
 #include <numbers>
 
 #include "covary/features/eigen.hpp"
-#include "covary/features/exponential.hpp"
 #include "covary/features/planner.hpp"
 #include "covary/kernels/kernels.hpp"
 #include "covary/linalg/cholesky.hpp"
 #include "covary/linalg/quadrature.hpp"
-#include "features/exponential_roots.hpp"
 #include "features/features_case.hpp"
 
 namespace covary {
@@ -36,11 +34,13 @@ TEST(SpectralReference, FunctionsOfSe) {
   EXPECT_NEAR(psi.col(2).dot(psi.col(3)), .48675225596, 1e-11);
 }
 
+// λ_m of the planner are of the roots ω_m: λ = 2/(1 + ω²).
 TEST(SpectralReference, RootsOfTheExponential) {
   const double omega[] = {1.30654237419, 3.6731944063,  6.58462004256, 9.63168463569,
                           12.7232407841, 15.8341053693, 18.9549714108, 22.0816596359};
-  const Vector roots = exponential_roots(1.0, 1.0, 8);
-  for (Index m = 0; m < 8; ++m) EXPECT_NEAR(roots(m), omega[m], 1e-10);
+  const Spectrum spectrum = Spectrum::exponential(1.0, 1.0, 1.0);
+  for (Index m = 0; m < 8; ++m)
+    EXPECT_NEAR(spectrum.tail(m) - spectrum.tail(m + 1), 2.0 / (1.0 + omega[m] * omega[m]), 1e-11);
 }
 
 // What eigenfunctions leave of any two rows is within the termwise bound (T8), by the constant √q.
