@@ -1,8 +1,8 @@
 // Pose from silhouettes (Damianou 2015, section 5.3.3, Table 5.1): 63 coordinates of 21 joints from
 // 100 numbers of a silhouette, 649 frames of five walks for training, 158 of a sixth for testing.
-// MRD with two views of six dimensions each; the dynamical one is given the silhouettes of the test
-// walk as a sequence of its own. Its two starts, the nearest silhouette of each frame and that of
-// each run of frames, are judged by the bound.
+// MRD with two views of six dimensions each; the dynamical one places the test walk by its
+// silhouettes as a sequence of its own. Its two starts, the nearest silhouette of each frame and
+// that of each run of frames, are judged by the bound.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace covary::experiments {
 namespace {
 
 constexpr Index silhouette = 100, joints = 21, pose = 3 * joints, latent = 12, inducing = 100;
-constexpr Index train_iterations = 500, test_iterations = 300, window = 5;
+constexpr Index train_iterations = 500, window = 5;
 
 struct Walks {
   RowMatrix S, P;                // silhouettes and poses
@@ -172,21 +172,24 @@ Result pose_silhouette(const Settings& settings) {
   GplvmOptions o = mrd_options(settings.seed);
   o.times = d.train.times;
   o.sequences = d.train.sequences;
-  const Dynamical moving = train_dynamical(Y, o, "dynamical MRD");
-  Completed best;
-  std::string tried;
-  for (const auto& start : {single, runs}) {
-    Completed one =
-        complete(moving, seen, d.test.times, take_rows(moving.fit.mean, start), test_iterations);
-    tried += fmt::format("{}{:.0f} ({:.2f})", tried.empty() ? "" : ", ", one.elbo,
-                         error(one.mean.leftCols(pose), d.test.P));
-    if (best.mean.size() == 0 || one.elbo > best.elbo) best = std::move(one);
+  const GplvmFit moving = train_dynamical(Y, o, "dynamical MRD");
+  const std::vector<RowMatrix> starts = {take_rows(moving.mean, single),
+                                         take_rows(moving.mean, runs)};
+  RowMatrix best;
+  double ours = 0.0;
+  for (const bool own_noise : {false, true}) {
+    const auto walk =
+        moving.infer_sequence(seen, d.test.times, {.starts = starts, .own_noise = own_noise});
+    best = moving.decode(walk.mean, walk.variance).mean.leftCols(pose);
+    ours =
+        add(own_noise ? "MRD, dynamical" : "MRD, dynamical, silhouettes with the noise of training",
+            "2.94", best,
+            fmt::format("bound {:.0f}, of the walk from the two starts {:.0f} and {:.0f}",
+                        moving.elbo, walk.bounds[0], walk.bounds[1]));
   }
-  const double ours = add("MRD, dynamical", "2.94", best.mean.leftCols(pose),
-                          fmt::format("bounds of the two starts (and errors): {}", tried));
   result.claim("dynamical MRD at most 2.94", ours <= 2.94, fmt::format("{:.3f}", ours));
   Matrix one_joint(d.test.P.rows(), 3);
-  one_joint << d.test.times, d.test.P.col(0), best.mean.col(0);
+  one_joint << d.test.times, d.test.P.col(0), best.col(0);
   result.series.push_back(
       {"the first coordinate over the test walk", {"frame", "truth", "dynamical MRD"}, one_joint});
   return result;
