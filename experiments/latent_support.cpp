@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "sparse_support.hpp"
 
 namespace covary::experiments {
@@ -32,41 +30,11 @@ std::vector<Index> columns_between(Index first, Index end) {
   return out;
 }
 
-Dynamical train_dynamical(const RowMatrix& Y, GplvmOptions options, const std::string& name) {
-  Gplvm model(Y, options);
-  Dynamical out{Y, std::move(options), model.fit()};
+GplvmFit train_dynamical(const RowMatrix& Y, const GplvmOptions& options, const std::string& name) {
+  GplvmFit out = Gplvm(Y, options).fit();
   progress(fmt::format("{}: bound {:.1f} after {} iterations and {:.0f} s, {} dimensions", name,
-                       out.fit.elbo, out.fit.summary.iterations, out.fit.summary.seconds,
-                       out.fit.active().size()));
+                       out.elbo, out.summary.iterations, out.summary.seconds, out.active().size()));
   return out;
-}
-
-Completed complete(const Dynamical& trained, const RowMatrix& Y, const RowMatrix& times,
-                   const RowMatrix& start, Index iterations) {
-  const Index N = trained.Y.rows(), n = Y.rows();
-  GplvmOptions o = trained.options;
-  o.times = above_and_below(o.times, times);
-  if (o.sequences.empty()) o.sequences.push_back(0);
-  o.sequences.push_back(N);
-  o.start_mean = above_and_below(trained.fit.mean, start);
-  const Parameters& known = trained.fit.parameters;
-  const Index theta = o.dynamics.parameter_count(o.times.cols());
-  o.dynamics_start = trained.fit.dynamics_values.tail(theta);
-  o.held_iterations = 0;
-  o.starts = 1;
-  o.training.max_iterations = iterations;
-  Gplvm model(above_and_below(trained.Y, Y), o);
-  for (const Parameter& p : known.all())
-    if (!p.path.starts_with("latent.")) {
-      model.parameters().set(p.path, p.value);
-      model.parameters().fix(p.path);  // rows that lie badly at first would spoil the mapping
-    }
-  Vector precisions = model.parameters().at("latent.precisions").value;
-  const Vector& before = known.at("latent.precisions").value;
-  precisions.head(before.size()) = before;
-  model.parameters().set("latent.precisions", precisions);
-  const GplvmFit fit = model.fit();
-  return {fit.decode(fit.mean.bottomRows(n), fit.variance.bottomRows(n)).mean, fit.elbo};
 }
 
 }  // namespace covary::experiments

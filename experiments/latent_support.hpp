@@ -14,22 +14,7 @@ std::vector<Index> nearest_rows(ConstRows of, ConstRows among,
 RowMatrix above_and_below(ConstRows above, ConstRows below);
 std::vector<Index> columns_between(Index first, Index end);
 
-// A dynamical model of several sequences, and what it was trained with.
-struct Dynamical {
-  RowMatrix Y;
-  GplvmOptions options;
-  GplvmFit fit;
-};
-Dynamical train_dynamical(const RowMatrix& Y, GplvmOptions options, const std::string& name);
-
-// A further sequence whose outputs are missing in part: all of q(X) goes on from where the model of
-// the other rows ended, the new means from `start`; kernels, noise and inducing inputs are held.
-// The outputs of its rows.
-struct Completed {
-  RowMatrix mean;
-  double elbo = 0.0;
-};
-Completed complete(const Dynamical& trained, const RowMatrix& Y, const RowMatrix& times,
-                   const RowMatrix& start, Index iterations);
+// Trains a model of several sequences, and says how far it came.
+GplvmFit train_dynamical(const RowMatrix& Y, const GplvmOptions& options, const std::string& name);
 
 }  // namespace covary::experiments

@@ -1,8 +1,8 @@
 // Pose from silhouettes (Damianou 2015, section 5.3.3, Table 5.1): 63 coordinates of 21 joints from
 // 100 numbers of a silhouette, 649 frames of five walks for training, 158 of a sixth for testing.
-// MRD with two views of six dimensions each; the dynamical one is given the silhouettes of the test
-// walk as a sequence of its own. Its two starts, the nearest silhouette of each frame and that of
-// each run of frames, are judged by the bound.
+// MRD with two views of six dimensions each; the dynamical one places the test walk by its
+// silhouettes as a sequence of its own. Its two starts, the nearest silhouette of each frame and
+// that of each run of frames, are judged by the bound.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace covary::experiments {
 namespace {
 
 constexpr Index silhouette = 100, joints = 21, pose = 3 * joints, latent = 12, inducing = 100;
-constexpr Index train_iterations = 500, test_iterations = 300, window = 5;
+constexpr Index static_iterations = 200, dynamical_iterations = 80, window = 5;
 
 struct Walks {
   RowMatrix S, P;                // silhouettes and poses
@@ -117,7 +117,7 @@ RowMatrix exact_regression(const Walks& train, const Walks& test, std::uint64_t 
   return Regression(train.S, train.P, o).fit().predict(test.S).mean;
 }
 
-GplvmOptions mrd_options(std::uint64_t seed) {
+GplvmOptions mrd_options(std::uint64_t seed, Index iterations) {
   GplvmOptions o;
   o.latent = latent;
   o.inducing = inducing;
@@ -126,7 +126,7 @@ GplvmOptions mrd_options(std::uint64_t seed) {
   o.starts = 1;
   o.fixed_point = 10;
   o.seed = seed;
-  o.training.max_iterations = train_iterations;
+  o.training.max_iterations = iterations;
   return o;
 }
 
@@ -163,30 +163,32 @@ Result pose_silhouette(const Settings& settings) {
   RowMatrix Y(d.train.S.rows(), pose + silhouette), seen(d.test.S.rows(), pose + silhouette);
   Y << d.train.P, d.train.S;
   seen << RowMatrix::Constant(d.test.S.rows(), pose, std::nan("")), d.test.S;
-  const GplvmFit still = Gplvm(Y, mrd_options(settings.seed)).fit();
+  GplvmOptions o = mrd_options(settings.seed, dynamical_iterations);
+  o.times = d.train.times;
+  o.sequences = d.train.sequences;
+  const GplvmFit moving = train_dynamical(Y, o, "dynamical MRD");
+  const std::vector<RowMatrix> starts = {take_rows(moving.mean, single),
+                                         take_rows(moving.mean, runs)};
+  RowMatrix best;
+  double ours = 0.0;
+  for (const bool own_noise : {false, true}) {
+    const auto walk =
+        moving.infer_sequence(seen, d.test.times, {.starts = starts, .own_noise = own_noise});
+    best = moving.decode(walk.mean, walk.variance).mean.leftCols(pose);
+    ours =
+        add(own_noise ? "MRD, dynamical" : "MRD, dynamical, silhouettes with the noise of training",
+            "2.94", best,
+            fmt::format("bound {:.0f}, of the walk from the two starts {:.0f} and {:.0f}",
+                        moving.elbo, walk.bounds[0], walk.bounds[1]));
+  }
+  result.claim("dynamical MRD at most 2.94", ours <= 2.94, fmt::format("{:.3f}", ours));
+  const GplvmFit still = Gplvm(Y, mrd_options(settings.seed, static_iterations)).fit();
   const auto found = still.infer(seen);
   add("MRD, static", "4.67",
       RowMatrix(still.decode(found.mean, found.variance).mean.leftCols(pose)),
       fmt::format("bound {:.0f}", still.elbo));
-
-  GplvmOptions o = mrd_options(settings.seed);
-  o.times = d.train.times;
-  o.sequences = d.train.sequences;
-  const Dynamical moving = train_dynamical(Y, o, "dynamical MRD");
-  Completed best;
-  std::string tried;
-  for (const auto& start : {single, runs}) {
-    Completed one =
-        complete(moving, seen, d.test.times, take_rows(moving.fit.mean, start), test_iterations);
-    tried += fmt::format("{}{:.0f} ({:.2f})", tried.empty() ? "" : ", ", one.elbo,
-                         error(one.mean.leftCols(pose), d.test.P));
-    if (best.mean.size() == 0 || one.elbo > best.elbo) best = std::move(one);
-  }
-  const double ours = add("MRD, dynamical", "2.94", best.mean.leftCols(pose),
-                          fmt::format("bounds of the two starts (and errors): {}", tried));
-  result.claim("dynamical MRD at most 2.94", ours <= 2.94, fmt::format("{:.3f}", ours));
   Matrix one_joint(d.test.P.rows(), 3);
-  one_joint << d.test.times, d.test.P.col(0), best.mean.col(0);
+  one_joint << d.test.times, d.test.P.col(0), best.col(0);
   result.series.push_back(
       {"the first coordinate over the test walk", {"frame", "truth", "dynamical MRD"}, one_joint});
   return result;

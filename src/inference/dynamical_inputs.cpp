@@ -143,17 +143,29 @@ void DynamicalInputs::pullback(const double* values, const RowMatrix& mean_bar,
   }
 }
 
+// With λ as the curvature of F, m = S(Λm + ∂F/∂m): a natural-gradient step of unit length. That of
+// v = Lᵀ·∂F/∂mean alone overshoots by as much as the data say more than the prior.
 Vector DynamicalInputs::fixed_point(const double* values, const RowMatrix& mean_bar,
                                     const RowMatrix& variance_bar) const {
   const Index N = rows(), Q = dims();
+  const Eigen::Map<const RowMatrix> v(values, N, Q);
   Vector out(2 * N * Q);
-  Eigen::Map<RowMatrix> v(out.data(), N, Q), lambda(out.data() + N * Q, N, Q);
-  for (const Block& b : blocks_) {
-    Matrix through = mean_bar.middleRows(b.first, b.n);
-    multiply_lower(factored(values + 2 * N * Q, b).L, through, Op::transpose);
-    v.middleRows(b.first, b.n) = through;
-  }
+  Eigen::Map<RowMatrix> to_v(out.data(), N, Q), lambda(out.data() + N * Q, N, Q);
   lambda = (-2.0 * variance_bar).cwiseMax(least_precision);
+  for (const Block& b : blocks_) {
+    const Gram gram = factored(values + 2 * N * Q, b);
+    Matrix mean = v.middleRows(b.first, b.n);
+    multiply_lower(gram.L, mean);
+    parallel_for(Q, [&](Index q) {
+      const Vector own = lambda.col(q).segment(b.first, b.n);
+      const Site site(gram.K, own);
+      const Vector natural = own.cwiseProduct(mean.col(q)) + mean_bar.col(q).segment(b.first, b.n);
+      Matrix to =
+          multiply(gram.K, natural) - multiply(site.V, multiply(site.V, natural), Op::transpose);
+      solve_lower(gram.L, to);
+      to_v.col(q).segment(b.first, b.n) = to;
+    });
+  }
   return out;
 }
 

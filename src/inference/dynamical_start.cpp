@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "covary/error.hpp"
 #include "covary/inference/latent_inputs.hpp"
@@ -14,7 +15,7 @@ namespace {
 // Of the lengthscales, as shares of what would be usual for inputs; and of what is not smooth.
 constexpr double speeds[] = {2.0,    1.0,     0.5,      0.25,      0.125,
                              0.0625, 0.03125, 0.015625, 0.0078125, 0.00390625};
-constexpr double rough[] = {1e-3, 1e-2, 1e-1};
+constexpr double rough[] = {1e-3, 1e-2, 1e-1, 1.0};
 // What a trained nugget would go to zero from; it keeps K well conditioned.
 constexpr double nugget = 1e-3;
 
@@ -69,24 +70,25 @@ double DynamicalInputs::likelihood_of(ConstRows means, const Vector& theta, doub
 void DynamicalInputs::declare(Parameters& out, ConstRows means, double variance) const {
   const Index N = rows(), Q = dims();
   Parameters kernel = prior_parameters(1.0);
-  double noise = rough[0], best = -std::numeric_limits<double>::infinity();
+  std::vector<Parameters> tried;
   if (const Index given = options_.start.size()) {
     if (given != kernel.size())
       throw InputError(fmt::format("{} has {} parameters, and {} values to start from",
                                    options_.kernel.print(), kernel.size(), given));
     kernel.set_values(options_.start);
+    tried.push_back(kernel);
   } else {
-    for (const double speed : speeds) {
-      const Parameters tried = prior_parameters(speed);
-      for (const double r : rough) {
-        const double value = likelihood_of(means, tried.values(), r);
-        if (!(value > best)) continue;
-        best = value;
-        kernel = tried;
-        noise = r;
-      }
-    }
+    for (const double speed : speeds) tried.push_back(prior_parameters(speed));
   }
+  double noise = rough[0], best = -std::numeric_limits<double>::infinity();
+  for (const Parameters& one : tried)
+    for (const double r : rough) {
+      const double value = likelihood_of(means, one.values(), r);
+      if (!(value > best)) continue;
+      best = value;
+      kernel = one;
+      noise = r;
+    }
   const Vector theta = kernel.values();
   RowMatrix whitened(N, Q);
   for (const Block& b : blocks_) {

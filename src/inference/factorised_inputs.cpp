@@ -67,15 +67,17 @@ class FactorisedInputs final : public LatentInputs {
       values_bar[count() + e] += variance_bar(i, d) - 0.5 * (1.0 / v - 1.0 / values[count() + e]);
     }
   }
-  // mean = prior mean + v·∂F/∂mean, variance = 1/(1/v − 2·∂F/∂variance), v the prior's
-  Vector fixed_point(const double*, const RowMatrix& mean_bar,
+  // variance = 1/(1/v − 2·∂F/∂variance), v the prior's; mean = mean + variance·∂(F − KL)/∂mean, a
+  // natural-gradient step of unit length
+  Vector fixed_point(const double* values, const RowMatrix& mean_bar,
                      const RowMatrix& variance_bar) const override {
     Vector out(2 * count());
     for (Index e = 0; e < count(); ++e) {
       const auto [i, d] = at(e);
       const double v = o_.prior_variance(d);
-      out(e) = prior_mean(i, d) + v * mean_bar(i, d);
-      out(count() + e) = 1.0 / std::max(1.0 / v - 2.0 * variance_bar(i, d), least_precision);
+      const double variance = 1.0 / std::max(1.0 / v - 2.0 * variance_bar(i, d), least_precision);
+      out(count() + e) = variance;
+      out(e) = values[e] + variance * (mean_bar(i, d) - (values[e] - prior_mean(i, d)) / v);
     }
     return out;
   }

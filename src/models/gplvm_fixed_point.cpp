@@ -1,8 +1,8 @@
 // q(X) by its fixed point (Damianou 2015, section 3.3.3): with the rest held, the bound F − KL is
 // stationary where, of a q over time, λ = −2·∂F/∂variance and v = Lᵀ·∂F/∂mean, and so for the other
-// families. The right-hand sides move with q, those of the means more than those of the spread, so
-// that they are stepped in turn, and part of the way where the whole of it would lower the bound.
-// Gradients find the spread slowly: it may have to change by factors of thousands.
+// families. The spread goes there at once, the means by natural gradients, for which that λ is the
+// curvature; in turn, and part of the way where the whole of it would lower the bound. Plain
+// gradients find the spread slowly: it may have to change by factors of thousands.
 #include "covary/models/gplvm.hpp"
 
 namespace covary {

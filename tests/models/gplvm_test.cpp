@@ -317,7 +317,9 @@ TEST(Gplvm, DynamicsForecast) {
     for (Index k = 0; k < 3; ++k)
       EXPECT_LT(std::abs(p.mean(i, k) - series(37 + i, k)), 3.0 * std::sqrt(p.variance_y(i, k)));
   EXPECT_LT((p.mean - series.bottomRows(3)).row(0).cwiseAbs().maxCoeff(), 0.15);
-  EXPECT_LT(ahead.variance(0, 0), 1.0);
+  // Of the dimensions that are used; which are not is a matter of the start.
+  for (const Index q : fit.active()) EXPECT_LT(ahead.variance(0, q), 1.0);
+  EXPECT_FALSE(fit.active().empty());
 }
 
 // Where it has come to rest the gradient in v and λ vanishes, and the bound has risen.

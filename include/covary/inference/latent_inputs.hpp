@@ -33,8 +33,9 @@ class LatentInputs {
   // From ∂F/∂mean and ∂F/∂variance to the gradient of F − KL by the values: adds to values_bar.
   virtual void pullback(const double* values, const RowMatrix& mean_bar,
                         const RowMatrix& variance_bar, double* values_bar) const = 0;
-  // Where the gradient by means and spreads would vanish if ∂F/∂mean and ∂F/∂variance stayed as
-  // they are; means that this does not tell are as they were. means() + spreads() values.
+  // A natural-gradient step of unit length: where the gradient by means and spreads would vanish if
+  // ∂F/∂variance stayed as it is and ∂F/∂mean changed as that says; means that this does not tell
+  // are as they were. means() + spreads() values.
   virtual Vector fixed_point(const double* values, const RowMatrix& mean_bar,
                              const RowMatrix& variance_bar) const = 0;
 
@@ -80,7 +81,7 @@ class DynamicalInputs final : public LatentInputs {
   LatentMarginals marginals(const double* values) const override;
   void pullback(const double* values, const RowMatrix& mean_bar, const RowMatrix& variance_bar,
                 double* values_bar) const override;
-  // v = Lᵀ·∂F/∂mean, λ = −2·∂F/∂variance
+  // λ = −2·∂F/∂variance, v = L⁻¹(K⁻¹ + diag λ)⁻¹(λ∘m + ∂F/∂mean)
   Vector fixed_point(const double* values, const RowMatrix& mean_bar,
                      const RowMatrix& variance_bar) const override;
 

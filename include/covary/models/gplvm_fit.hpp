@@ -78,6 +78,29 @@ struct GplvmFit {
   // below Inferred::bound. With other likelihoods it is the bound.
   Vector log_density(ConstRows Y, Index iterations = 200, Index starts = 2) const;
 
+  // q(X) of a further sequence with these times, NaN where outputs are not observed, of a dynamical
+  // model: a bound of log p(Y | the data), with the mappings as they are, is raised by
+  // natural-gradient steps from the means of each start, and the best is kept. Without starts: from
+  // the training rows that decode nearest to each row. With own noise that of each view is the
+  // sequence's own, found by the bound: a new sequence may be less like the training rows than they
+  // are like each other, and would be placed as if it were not.
+  struct SequenceOptions {
+    std::vector<RowMatrix> starts = {};  // n×Q each
+    Index iterations = 100;              // of each start
+    bool own_noise = false;
+  };
+  struct InferredSequence {
+    RowMatrix mean, variance;    // n×Q
+    double bound = 0.0;          // in the units of the data
+    std::vector<double> bounds;  // of all starts
+    Vector noise;                // of the views, in the units the model saw
+  };
+  InferredSequence infer_sequence(ConstRows Y, ConstRows times,
+                                  const SequenceOptions& options) const;
+  InferredSequence infer_sequence(ConstRows Y, ConstRows times) const {
+    return infer_sequence(Y, times, SequenceOptions());
+  }
+
   // Latent inputs at further times, and what they decode to. sequence −1 is a new one.
   LatentMarginals forecast(ConstRows times, Index sequence = 0) const;
 
