@@ -258,7 +258,7 @@ class Classes(ClassTable):
         self.refused("fit", self.train, "--target", "a", "--inputs", "b", "--likelihood", "poisson", says=["poisson"])
         self.refused("fit", self.train, "--target", "kind", "--likelihood", "bernouli", says=["bernoulli"])
         self.refused("fit", self.train, "--target", "kind", "--inputs", "a,b", "--model", "svgp", "--covariance", "rows",
-                     says=["rows", "diagonal"])
+                     "--quiet", says=["rows", "diagonal"])
         self.fit("--max-iter", "0")
         unseen = self.write("unseen.csv", "a,b,kind\n1,1,maybe\n")
         self.refused("evaluate", self.path("c.cov"), unseen, says=["maybe", "yes"])
