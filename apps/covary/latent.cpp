@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <optional>
 #include <tuple>
 
 #include "checkpointing.hpp"
@@ -296,6 +297,16 @@ double reconstruction_error(ConstRows Y, ConstRows mean) {
 
 namespace {
 
+// The times of the rows, if the model has dynamics and the table has them.
+template <class Fit>
+std::optional<RowMatrix> times_in(const Table& table, const Fit& fit) {
+  for (const std::string& name : fit.time_names)
+    if (std::find(table.names.begin(), table.names.end(), name) == table.names.end())
+      return std::nullopt;
+  if (!fit.dynamics) return std::nullopt;
+  return numeric_columns(table, select_columns(table, fit.time_names));
+}
+
 // `place` finds the means and variances of the latent inputs of rows of outputs.
 template <class Fit, class Place>
 Outcome predict_rows(const Fit& fit, const DataArguments& a, const Common& common,
@@ -319,7 +330,7 @@ Outcome predict_rows(const Fit& fit, const DataArguments& a, const Common& commo
     variance = ahead.variance;
   } else {
     std::tie(mean, variance) =
-        place(numeric_columns(table, select_columns(table, fit.output_names)));
+        place(table, numeric_columns(table, select_columns(table, fit.output_names)));
   }
   const Prediction p = variance.isZero(0.0) ? fit.decode(mean) : fit.decode(mean, variance);
   return give_latent(a, {mean, variance}, p, fit.output_names, common);
@@ -328,14 +339,19 @@ Outcome predict_rows(const Fit& fit, const DataArguments& a, const Common& commo
 }  // namespace
 
 Outcome predict_latent(const SavedLatent& m, const DataArguments& a, const Common& common) {
-  return predict_rows(m.fit, a, common, [&](const RowMatrix& Y) {
+  return predict_rows(m.fit, a, common, [&](const Table& table, const RowMatrix& Y) {
+    if (const auto times = times_in(table, m.fit)) {
+      tell(common, "the rows have times: they are placed together, as one further sequence");
+      auto found = m.fit.infer_sequence(Y, *times);
+      return std::pair(std::move(found.mean), std::move(found.variance));
+    }
     auto found = m.fit.infer(Y);
     return std::pair(std::move(found.mean), std::move(found.variance));
   });
 }
 
 Outcome predict_latent(const SavedMapGplvm& m, const DataArguments& a, const Common& common) {
-  return predict_rows(m.fit, a, common, [&](const RowMatrix& Y) {
+  return predict_rows(m.fit, a, common, [&](const Table&, const RowMatrix& Y) {
     RowMatrix X = m.fit.place(Y).X, none = RowMatrix::Zero(X.rows(), X.cols());
     return std::pair(std::move(X), std::move(none));
   });

@@ -171,6 +171,17 @@ class DynamicalGPLVM(_Latent):
         mean, variance = self.fit_.decode(*self.fit_.forecast(times, sequence))
         return (mean, np.sqrt(variance)) if return_std else mean
 
+    def complete(self, X: Any, times: Any = None, return_std: bool = False) -> Any:
+        """The outputs of a further sequence of which some are missing (NaN); its rows are placed together.
+
+        ``times`` are of its rows; None is 0, 1, 2, ….
+        """
+        check_is_fitted(self, "fit_")
+        X = np.ascontiguousarray(X, dtype=np.float64)
+        times = np.arange(len(X), dtype=np.float64) if times is None else times
+        mean, variance = self.fit_.decode(*self.fit_.infer_sequence(X, times))
+        return (mean, np.sqrt(variance)) if return_std else mean
+
     def _more(self, X):
         times = np.arange(len(X), dtype=np.float64) if self.times is None else np.asarray(self.times, dtype=np.float64)
         return {"times": times, "dynamics": self.dynamics, "sequences": [int(s) for s in self.sequences],

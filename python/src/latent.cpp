@@ -74,6 +74,16 @@ Moments infer(const SavedLatent& m, const ArrayLike& Y, Index iterations, Index 
   return {to_numpy(std::move(found.mean)), to_numpy(std::move(found.variance))};
 }
 
+Moments infer_sequence(const SavedLatent& m, const ArrayLike& Y, const ArrayLike& times,
+                       Index iterations, bool own_noise) {
+  const Rows rows = to_outputs(Y), at = to_outputs(times, "times");
+  GplvmFit::SequenceOptions o;
+  o.iterations = iterations;
+  o.own_noise = own_noise;
+  auto found = unlocked([&] { return m.fit.infer_sequence(rows.get(), at.get(), o); });
+  return {to_numpy(std::move(found.mean)), to_numpy(std::move(found.variance))};
+}
+
 NumpyArray log_density(const SavedLatent& m, const ArrayLike& Y, Index iterations, Index starts) {
   const Rows rows = to_outputs(Y);
   return to_numpy(unlocked([&] { return m.fit.log_density(rows.get(), iterations, starts); }));
@@ -219,6 +229,14 @@ void bind_latent_fit(nb::module_& m) {
           "Means and variances of q(x) for rows of outputs, NaN where they are not observed.",
           nb::sig("def infer(self, Y: numpy.typing.ArrayLike, iterations: int = 200, starts: int = "
                   "2) -> " COVARY_MOMENTS))
+      .def("infer_sequence", infer_sequence, "Y"_a, "times"_a, "iterations"_a = 100,
+           "own_noise"_a = false,
+           "Means and variances of q(X) of a further sequence of a dynamical model, whose rows are "
+           "placed together: NaN where outputs are not observed. With ``own_noise`` the noise of "
+           "each view is the sequence's own.",
+           nb::sig("def infer_sequence(self, Y: numpy.typing.ArrayLike, times: "
+                   "numpy.typing.ArrayLike, iterations: int = 100, own_noise: bool = False) "
+                   "-> " COVARY_MOMENTS))
       .def("log_density", log_density, "Y"_a, "iterations"_a = 200, "starts"_a = 2,
            nb::rv_policy::move,
            "An estimate of log p(y | the data) of rows, NaN where they are not observed: what they "

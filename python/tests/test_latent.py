@@ -55,6 +55,21 @@ def test_dynamics_forecast_and_views_share():
     assert both.fit_.views == {"a": [0, 1], "b": [2, 3]}
 
 
+def test_rows_with_times_are_one_sequence():
+    t, Y = curve()
+    model = cv.DynamicalGPLVM(latent=2, inducing=12, times=t, random_state=0, max_iter=200).fit(Y)
+    some = Y[20:50].copy()
+    some[12:15] = np.nan
+    mean, sd = model.complete(some, t[20:50], return_std=True)
+    assert np.abs(mean - Y[20:50]).max() < 0.2 and np.all(sd > 0)
+    X, variance = model.fit_.infer_sequence(some, t[20:50], own_noise=True)
+    assert X.shape == variance.shape == (30, 2)
+    with pytest.raises(cv.InputError, match="times"):
+        model.complete(some, t[:3])
+    with pytest.raises(cv.InputError, match="dynamics"):
+        cv.Gplvm(Y, latent=2, inducing=12).fit(max_iter=3).infer_sequence(some, t[20:50])
+
+
 def test_an_empty_view_has_correspondences():
     t = np.linspace(-1.5, 1.5, 40)
     Y = np.column_stack([t, np.sin(2 * t), t**2, np.tanh(2 * t)]) + 0.02 * np.random.default_rng(0).standard_normal((40, 4))

@@ -123,6 +123,24 @@ class Curve(CommandLine):
         self.json_of("report", self.path("d.cov"), "--out", self.path("d.html"))
         self.assertIn("over time", self.read("d.html"))
 
+    def test_rows_with_times_are_one_sequence(self):
+        self.fit("--dynamics", "time", "--max-iter", "200", out="d.cov")
+        gap = range(10, 13)  # nothing is seen there but the time
+        rows = [(*row[:2], *("" for _ in row[2:])) if i in gap else row for i, row in enumerate(self.rows[10:35])]
+        run = covary("predict", self.path("d.cov"), self.write("walk.csv", self.text(rows)))
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("one further sequence", run.stderr)
+        filled = list(csv.DictReader(io.StringIO(run.stdout)))
+        for i in gap:
+            for name, truth in zip("abcd", self.rows[10 + i][2:]):
+                self.assertLess(abs(float(filled[i]["mean_" + name]) - truth), 0.2)
+        # Without times each row is by itself, and nothing is known of an empty one.
+        alone = "a,b,c,d\n" + "".join(",".join(map(str, row[2:])) + "\n" for row in rows)
+        run = covary("predict", self.path("d.cov"), self.write("alone.csv", alone))
+        self.assertEqual(run.returncode, 0, run.stderr)
+        apart = list(csv.DictReader(io.StringIO(run.stdout)))
+        self.assertGreater(float(apart[gap[1]]["variance_a"]), 4 * float(filled[gap[1]]["variance_a"]))
+
     def test_views_have_a_relevance_each(self):
         fit = self.json_of("fit", self.table, "--model", "mrd", "--latent", "2", "--target", "a,b,c,d", "--view", "one=a,b",
                            "--view", "two=c,d", "--max-iter", "30", "--out", self.path("v.cov"))
