@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "classification_support.hpp"
 #include "covary/data/split.hpp"
 #include "covary/data/table.hpp"
 #include "covary/features/selection.hpp"
@@ -15,6 +14,7 @@
 #include "experiments.hpp"
 #include "latent_support.hpp"
 #include "sparse_support.hpp"
+#include "support.hpp"
 
 namespace covary::experiments {
 namespace {
@@ -100,10 +100,10 @@ Result mrd_oil(const Settings& settings) {
                       "labels alone",
                       size.rows, r, ours(r), nearest(r), shared, of_labels));
     }
-    result.add(fmt::format("{} rows: MRD, % right", size.rows), size.ours, mean_se(ours, 2),
+    result.add(fmt::format("{} rows: MRD, % right", size.rows), size.ours, mean_sd(ours, 2),
                fmt::format("{} shared dimensions, {} of the labels alone", shared, of_labels));
     result.add(fmt::format("{} rows: nearest row, % right", size.rows), size.nearest,
-               mean_se(nearest, 2));
+               mean_sd(nearest, 2));
     curve.row(at++) << static_cast<double>(size.rows), ours.mean(), nearest.mean();
   }
   result.series.push_back(
