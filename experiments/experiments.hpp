@@ -119,6 +119,7 @@ Result parkinsons_basis(const Settings& settings);
 Result spectral_trace(std::uint64_t seed);
 Result spectral_diagonal(std::uint64_t seed);
 Result spectral_toys(const Settings& settings);
+Result spectral_features(std::uint64_t seed);
 Result airline_additive(const LongSettings& settings);
 Result mnist_se(const LongSettings& settings);
 
