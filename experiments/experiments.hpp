@@ -121,6 +121,7 @@ Result spectral_diagonal(std::uint64_t seed);
 Result spectral_toys(const Settings& settings);
 Result spectral_features(std::uint64_t seed);
 Result spectral_preconvergence(const Settings& settings);
+Result spectral_banana(const Settings& settings);
 Result leverage_sampling(const Settings& settings);
 Result airline_additive(const LongSettings& settings);
 Result mnist_se(const LongSettings& settings);
