@@ -124,6 +124,7 @@ Result spectral_preconvergence(const Settings& settings);
 Result spectral_banana(const Settings& settings);
 Result leverage_sampling(const Settings& settings);
 Result posterior_compression(const Settings& settings);
+Result interdomain_runtime(const Settings& settings);
 Result airline_additive(const LongSettings& settings);
 Result mnist_se(const LongSettings& settings);
 
