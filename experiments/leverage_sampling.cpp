@@ -70,8 +70,8 @@ RowMatrix sampled(const RowMatrix& X, const Vector& scores, Index M, Random rand
 }
 
 // Lemma 4.5.1 with probability 1 − 4δ: t ≤ (1 + 1/(δ²(1 − ε)))·Σ_{i>k} λ_i where M ≥
-// 2·N·max_i‖row_i(U_k)‖²·ε⁻²·log(k/δ), the better of all k and ε; no more than N in any case. The
-// exponent of ε is that of Gittens & Mahoney (2013); with the −1 of the thesis M would be smaller.
+// 2·N·max_i‖row_i(U_k)‖²·ε⁻²·log(k/δ), the best of all k and ε; no more than N in any case. The
+// thesis has ε⁻¹ here, for which fewer points would do: ε⁻² is on the safe side.
 double uniform_trace_bound(const Decomposition& K, Index M) {
   double best = N;
   for (Index k = 1; k <= M; ++k) {
