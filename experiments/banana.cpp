@@ -59,26 +59,6 @@ Sides split(const Classes& all, const Classes& usual, Index repetition, std::uin
   return {{take_rows(all.X, train), all.y(train)}, {take_rows(all.X, test), all.y(test)}};
 }
 
-// Where the probability crosses one half, between neighbours of a square grid.
-Matrix boundary(const Classifier& fit, double reach) {
-  constexpr Index side = 81;
-  const RowMatrix X = square_grid(-reach, reach, side);
-  const Vector p = fit.probability(X).array() - 0.5;
-  std::vector<Vector> crossings;
-  for (Index i = 0; i < side * side; ++i)
-    for (const Index step : {Index{1}, side}) {
-      const Index j = i + step;
-      if (j >= side * side || (step == 1 && j % side == 0) || p[i] * p[j] > 0.0 || p[i] == p[j])
-        continue;
-      const double share = p[i] / (p[i] - p[j]);
-      crossings.emplace_back(((1.0 - share) * X.row(i) + share * X.row(j)).transpose());
-    }
-  Matrix out(static_cast<Index>(crossings.size()), 2);
-  for (Index i = 0; i < out.rows(); ++i)
-    out.row(i) = crossings[static_cast<std::size_t>(i)].transpose();
-  return out;
-}
-
 void draw(Result& result, const Classifier& fit, Index M, double reach) {
   const Matrix line = boundary(fit, reach);
   if (line.rows() < 2) return;

@@ -7,115 +7,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <numeric>
 
-#include "covary/data/metrics.hpp"
-#include "covary/data/split.hpp"
-#include "covary/data/table.hpp"
-#include "covary/random/random.hpp"
+#include "basis_support.hpp"
 #include "experiments.hpp"
-#include "sparse_support.hpp"
 
 namespace covary::experiments {
 namespace {
-
-struct Task {
-  RowMatrix X, Y, Xtest, Ytest;
-};
-
-struct Size {
-  Index M, C;
-
-  Index numbers(Index D) const { return M + M * M + M * C * (D + 1); }
-  std::string name() const { return fmt::format("M = {}, C = {}", M, C); }
-};
-
-struct Score {
-  Size size;
-  double rmse = 0.0, nlpd = 0.0, bound = 0.0, noise_sd = 0.0, seconds = 0.0;
-  Index iterations = 0, numbers = 0;
-};
-
-Task part(const RowMatrix& all, const std::vector<Index>& inputs, Index target, const Split& rows) {
-  const auto columns = [&](const std::vector<Index>& of, const std::vector<Index>& which) {
-    return RowMatrix(take_rows(all, of)(Eigen::all, which));
-  };
-  return {columns(rows.train, inputs), columns(rows.train, {target}), columns(rows.test, inputs),
-          columns(rows.test, {target})};
-}
-
-Task read_kin40k(const Settings& s) {
-  const RowMatrix first = read_table(find_data("kin40k/train.csv.gz")).values,
-                  second = read_table(find_data("kin40k/test.csv.gz")).values;
-  RowMatrix all(first.rows() + second.rows(), first.cols());
-  all << first, second;
-  if (s.rows && s.rows < all.rows()) all = RowMatrix(all.topRows(s.rows));
-  std::vector<Index> inputs(8);
-  std::iota(inputs.begin(), inputs.end(), Index{0});
-  return part(all, inputs, 8, train_test_split(all.rows(), 0.1, s.seed));
-}
-
-Task read_parkinsons(const Settings& s) {
-  const RowMatrix all = read_table(find_data("parkinsons/data.csv")).values,
-                  fold = read_table(find_data("parkinsons/fold.csv")).values;
-  std::vector<Index> inputs;
-  for (Index d = 0; d < 21; ++d)
-    if (d != 4) inputs.push_back(d);  // motor_UPDRS is a second target
-  Split rows;
-  const Index N = s.rows ? std::min(s.rows, all.rows()) : all.rows();
-  for (Index i = 0; i < N; ++i) (fold(i, 0) == 0.0 ? rows.test : rows.train).push_back(i);
-  return part(all, inputs, 21, rows);
-}
-
-// Noise of this standard deviation, in those of the training outputs, on all outputs.
-Task with_noise(Task task, double sd, std::uint64_t seed) {
-  Random random(seed, 0x4015e);
-  const double scale = sd * std::sqrt((task.Y.array() - task.Y.mean()).square().mean());
-  for (RowMatrix* Y : {&task.Y, &task.Ytest})
-    for (Index i = 0; i < Y->rows(); ++i) (*Y)(i) += scale * random.normal();
-  return task;
-}
-
-Score fit(const Task& task, const Size& size, Index iterations, double seconds, std::uint64_t seed,
-          const Parameters* held = nullptr) {
-  SparseRegressionOptions o;
-  o.kernel = "se(ard)";
-  o.features =
-      size.C == 1 ? FeatureChoice("points") : FeatureChoice(fmt::format("basis({})", size.C));
-  o.inducing = size.M;
-  o.starts = 1;
-  o.subset = 1000;
-  o.seed = seed;
-  o.training.max_iterations = iterations;
-  if (seconds > 0.0) o.training.max_seconds = seconds;
-  o.certificate_flops = 0.0;
-  SparseRegression model(task.X, task.Y, o);
-  if (held)
-    for (const Parameter& p : held->all())
-      if (!p.path.starts_with("features.")) {
-        model.parameters().set(p.path, p.value);
-        model.parameters().fix(p.path);
-      }
-  const auto began = std::chrono::steady_clock::now();
-  const RegressionFit fit = model.fit();
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
-  const Prediction p = fit.predict(task.Xtest);
-  const double unit = std::sqrt((task.Y.array() - task.Y.mean()).square().mean());
-  Score out{size};
-  out.rmse = rmse(Vector(task.Ytest.col(0)), Vector(p.mean.col(0))) / unit;
-  out.nlpd = nlpd(Vector(task.Ytest.col(0)), Vector(p.mean.col(0)), Vector(p.variance_y.col(0))) -
-             std::log(unit);
-  out.bound = fit.summary.value / static_cast<double>(task.Y.rows()) + std::log(unit);
-  out.noise_sd = std::sqrt(fit.parameters.at("likelihood.variance").value[0]);
-  out.seconds = took.count();
-  out.iterations = fit.summary.iterations;
-  out.numbers = size.numbers(task.X.cols());
-  progress(fmt::format("{}: RMSE {:.4f}, NLPD {:.4f}, {} iterations, {:.0f} s", size.name(),
-                       out.rmse, out.nlpd, out.iterations, out.seconds));
-  return out;
-}
 
 std::string show(const Score& s) {
   return fmt::format("{:.4f}; {:.4f}; {:.4f}; {:.3f}; {:.0f} s", s.rmse, s.nlpd, s.bound,
@@ -123,11 +21,10 @@ std::string show(const Score& s) {
 }
 
 std::vector<Score> table(Result& result, const Task& task, const std::string& what,
-                         const std::vector<Size>& sizes, Index iterations, std::uint64_t seed,
-                         const Parameters* held = nullptr) {
+                         const std::vector<Size>& sizes, Index iterations, std::uint64_t seed) {
   std::vector<Score> out;
   for (const Size& size : sizes) {
-    out.push_back(fit(task, size, iterations, 0.0, seed, held));
+    out.push_back(fit_basis(task, size, {.iterations = iterations, .seed = seed}));
     result.add(fmt::format("{}{}: RMSE; NLPD; bound a row; noise sd; time", what, size.name()), "",
                show(out.back()), fmt::format("{} numbers", out.back().numbers));
   }
@@ -190,7 +87,8 @@ Result kin40k_basis(const Settings& settings) {
         return a.seconds < b.seconds;
       })->seconds;
   for (const Score& s : asked) {
-    const Score timed = fit(task, s.size, 100000, least, settings.seed);
+    const Score timed =
+        fit_basis(task, s.size, {.iterations = 100000, .seed = settings.seed, .seconds = least});
     result.add(
         fmt::format("equal time, {}: RMSE; NLPD; bound a row; noise sd; time", s.size.name()), "",
         show(timed), fmt::format("{} iterations", timed.iterations));

@@ -76,6 +76,17 @@ Classifier train_sparse(ConstRows Z, const Classes& data, const ClassifierSetup&
   return out;
 }
 
+Classifier train_features(const FeatureChoice& kind, Index M, const Classes& data,
+                          const ClassifierSetup& setup) {
+  SvgpOptions o{shared_options(setup)};
+  o.features = kind;
+  o.inducing = M;
+  o.batch = data.size();
+  Classifier out{kind.print()};
+  out.gp = timed(out.seconds, [&] { return Svgp(data.X, data.y, o).fit(); });
+  return out;
+}
+
 Classifier train_sparse(Index M, const Classes& data, const ClassifierSetup& setup) {
   return train_sparse(random_rows(data.X, M, setup.seed, 11), data, setup);
 }
@@ -111,6 +122,25 @@ Matrix square_image(ConstVector values) {
   const auto side = static_cast<Index>(std::lround(std::sqrt(static_cast<double>(values.size()))));
   const Vector copy = values;
   return Eigen::Map<const RowMatrix>(copy.data(), side, side);
+}
+
+Matrix boundary(const Classifier& fit, double reach) {
+  constexpr Index side = 81;
+  const RowMatrix X = square_grid(-reach, reach, side);
+  const Vector p = fit.probability(X).array() - 0.5;
+  std::vector<Vector> crossings;
+  for (Index i = 0; i < side * side; ++i)
+    for (const Index step : {Index{1}, side}) {
+      const Index j = i + step;
+      if (j >= side * side || (step == 1 && j % side == 0) || p[i] * p[j] > 0.0 || p[i] == p[j])
+        continue;
+      const double share = p[i] / (p[i] - p[j]);
+      crossings.emplace_back(((1.0 - share) * X.row(i) + share * X.row(j)).transpose());
+    }
+  Matrix out(static_cast<Index>(crossings.size()), 2);
+  for (Index i = 0; i < out.rows(); ++i)
+    out.row(i) = crossings[static_cast<std::size_t>(i)].transpose();
+  return out;
 }
 
 std::string mean_se(ConstVector values, int decimals) {

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "covary/features/choice.hpp"
 #include "covary/models/generalised.hpp"
 #include "covary/models/logistic_regression.hpp"
 
@@ -41,6 +42,9 @@ Classifier train_latent(Inference method, const Classes& data, const ClassifierS
 // Inducing inputs begin at Z, or at M random rows of the data, and are trained with the rest.
 Classifier train_sparse(ConstRows Z, const Classes& data, const ClassifierSetup& setup);
 Classifier train_sparse(Index M, const Classes& data, const ClassifierSetup& setup);
+// M features of another kind, which start from no inputs.
+Classifier train_features(const FeatureChoice& kind, Index M, const Classes& data,
+                          const ClassifierSetup& setup);
 
 // Of pairs of rows: where a lengthscale may start.
 double median_distance(const RowMatrix& X, std::uint64_t seed);
@@ -48,6 +52,9 @@ double correct_rate(const Classes& test, ConstVector probability);
 // By how much the error exceeds that of the Bayes rule, on average over all labels that the rows
 // may have: a measure with far less noise than the labels drawn.
 double expected_excess(ConstVector truth, ConstVector probability);
+// Where the probability of label 1 crosses one half within [−reach, reach]², as points between
+// neighbours of a square grid.
+Matrix boundary(const Classifier& fit, double reach);
 // A picture of a function over [low, high]², the second input upwards: rows are its values from the
 // top.
 RowMatrix square_grid(double low, double high, Index side);

@@ -119,6 +119,12 @@ Result parkinsons_basis(const Settings& settings);
 Result spectral_trace(std::uint64_t seed);
 Result spectral_diagonal(std::uint64_t seed);
 Result spectral_toys(const Settings& settings);
+Result spectral_features(std::uint64_t seed);
+Result spectral_preconvergence(const Settings& settings);
+Result spectral_banana(const Settings& settings);
+Result leverage_sampling(const Settings& settings);
+Result posterior_compression(const Settings& settings);
+Result interdomain_runtime(const Settings& settings);
 Result airline_additive(const LongSettings& settings);
 Result mnist_se(const LongSettings& settings);
 
