@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "basis_support.hpp"
 #include "experiments.hpp"
@@ -31,14 +32,23 @@ std::vector<Score> table(Result& result, const Task& task, const std::string& wh
   return out;
 }
 
-Series picture(const std::string& name, const std::vector<Score>& scores) {
-  Matrix out(static_cast<Index>(scores.size()), 4);
-  for (Index i = 0; i < out.rows(); ++i) {
-    const Score& s = scores[static_cast<std::size_t>(i)];
-    out.row(i) << std::log10(static_cast<double>(s.numbers)), s.rmse, s.nlpd,
-        static_cast<double>(s.size.C);
+// One line for a point a variable and one for more, by the numbers stored.
+void picture(Result& result, std::vector<Score> scores) {
+  std::sort(scores.begin(), scores.end(),
+            [](const Score& a, const Score& b) { return a.numbers < b.numbers; });
+  for (const bool sums : {false, true}) {
+    std::vector<Score> own;
+    std::copy_if(scores.begin(), scores.end(), std::back_inserter(own),
+                 [&](const Score& s) { return (s.size.C > 1) == sums; });
+    Matrix out(static_cast<Index>(own.size()), 3);
+    for (Index i = 0; i < out.rows(); ++i) {
+      const Score& s = own[static_cast<std::size_t>(i)];
+      out.row(i) << std::log10(static_cast<double>(s.numbers)), s.rmse, s.nlpd;
+    }
+    result.series.push_back({sums ? "sums of points" : "one point a variable",
+                             {"log₁₀ numbers stored", "RMSE", "NLPD"},
+                             out});
   }
-  return {name, {"log₁₀ numbers stored", "RMSE", "NLPD", "C"}, out};
 }
 
 // Of the models with one point a variable: how many times smaller the smallest with more is that is
@@ -105,7 +115,7 @@ Result kin40k_basis(const Settings& settings) {
                   one.size.name(), one.rmse, one.nlpd));
   table(result, with_noise(task, 0.4, settings.seed),
         "noise of sd 0.4 added: ", {{20, 1}, {20, 8}, {100, 1}}, iterations, settings.seed);
-  result.series.push_back(picture("size and error", small));
+  picture(result, small);
   return result;
 }
 
@@ -127,7 +137,7 @@ Result parkinsons_basis(const Settings& settings) {
   table(result, with_noise(task, 0.05, settings.seed),
         "noise of sd 0.05 added: ", {{20, 1}, {20, 5}, {100, 1}, {100, 5}}, iterations,
         settings.seed);
-  result.series.push_back(picture("size and error", scores));
+  picture(result, scores);
   return result;
 }
 
