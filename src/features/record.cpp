@@ -53,8 +53,11 @@ FeatureRecord record_features(const Features& features, ConstVector z) {
 }
 
 FeaturesPtr restore_features(const FeatureRecord& record, const Kernel& kernel) {
-  const auto& [name, M, D, z, degrees, parts] = record;
+  const std::string& name = record.name;
   if (name == "stacked") return restore_stacked(record, kernel);
+  const Index M = record.size, D = record.dims;
+  const Vector& z = record.z;
+  const std::vector<std::int64_t>& degrees = record.degrees;
   const bool windows = name == "multiscale_basis";
   const FeatureChoice choice(windows || name == "basis" ? "basis(1)" : name);
   const bool with_degrees = choice.kind == Kind::hilbert ||
