@@ -20,7 +20,7 @@ namespace covary::experiments {
 namespace {
 
 constexpr Index columns = 59, first_missing = 62, latent = 9, inducing = 100;
-constexpr Index train_iterations = 100;
+constexpr Index train_iterations = 500;
 constexpr double step = 0.05;
 
 struct Motions {
@@ -86,7 +86,7 @@ GplvmOptions options_of(const Motions& train, const std::string& dynamics, std::
   o.latent = latent;
   o.inducing = inducing;
   o.starts = 1;
-  o.held_iterations = 50;
+  o.held_iterations = 100;
   o.seed = seed;
   o.training.max_iterations = train_iterations;
   if (dynamics.empty()) return o;

@@ -22,7 +22,7 @@ namespace covary::experiments {
 namespace {
 
 constexpr Index silhouette = 100, joints = 21, pose = 3 * joints, latent = 12, inducing = 100;
-constexpr Index static_iterations = 200, dynamical_iterations = 80, window = 5;
+constexpr Index static_iterations = 500, dynamical_iterations = 500, window = 5;
 
 struct Walks {
   RowMatrix S, P;                // silhouettes and poses

@@ -169,6 +169,39 @@ Vector DynamicalInputs::fixed_point(const double* values, const RowMatrix& mean_
   return out;
 }
 
+// Of v the information is I + LᵀΛL, with the inverse I − LᵀΛ^½B̃⁻¹Λ^½L; of λ it is ½S∘S, whose
+// diagonal ½s² is next to nothing where the data say little: there 1/λ bounds what s may be taken
+// for.
+Matrix DynamicalInputs::natural(const double* values, const Matrix& r) const {
+  constexpr double least_share = 0.3;  // of 1/λ
+  const Index N = rows(), Q = dims();
+  const Eigen::Map<const RowMatrix> lambda(values + N * Q, N, Q);
+  Matrix out = r;
+  for (const Block& b : blocks_) {
+    const Gram gram = factored(values + 2 * N * Q, b);
+    parallel_for(Q, [&](Index q) {
+      const auto entry = [&](Index i) { return (b.first + i) * Q + q; };
+      const Vector own = lambda.col(q).segment(b.first, b.n);
+      const Site site(gram.K, own);
+      Matrix a(b.n, r.cols());
+      for (Index i = 0; i < b.n; ++i) a.row(i) = r.row(entry(i));
+      multiply_lower(gram.L, a);
+      a = site.root.asDiagonal() * a;
+      solve_lower(site.L, a);
+      solve_lower(site.L, a, Op::transpose);
+      a = site.root.asDiagonal() * a;
+      multiply_lower(gram.L, a, Op::transpose);
+      const Vector s = site.variances(gram.K);
+      for (Index i = 0; i < b.n; ++i) {
+        out.row(entry(i)) -= a.row(i);
+        const double at_least = std::max(s(i), least_share / own(i));
+        out.row(N * Q + entry(i)) *= 2.0 / (at_least * at_least);
+      }
+    });
+  }
+  return out;
+}
+
 // mean k*L⁻ᵀv, variance k** − k*(K + Λ⁻¹)⁻¹k*ᵀ
 LatentMarginals DynamicalInputs::forecast(const double* values, ConstRows times,
                                           Index sequence) const {

@@ -81,6 +81,16 @@ class FactorisedInputs final : public LatentInputs {
     }
     return out;
   }
+  // 1/variance of a mean, ½/variance² of a variance
+  Matrix natural(const double* values, const Matrix& r) const override {
+    Matrix out = r;
+    for (Index e = 0; e < count(); ++e) {
+      const double variance = values[count() + e];
+      out.row(e) *= variance;
+      out.row(count() + e) *= 2.0 * variance * variance;
+    }
+    return out;
+  }
 
  private:
   struct Entry {

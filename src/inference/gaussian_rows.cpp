@@ -2,25 +2,59 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "covary/error.hpp"
+#include "covary/linalg/blas.hpp"
 #include "inference/collapsed.hpp"
 
 namespace covary {
 namespace {
 
-constexpr double largest_rho = 1e-4, last_rung = 1e-4;
+constexpr double largest_rho = 1e-4, first_rung = 1e-12, last_rung = 1e-4;
 
-// Kuu + jitter with a jitter that keeps ρ small.
+// Kuu + jitter with ρ = u·tr(ψ2)/(σ²λmin) ≤ 1e-4. Where rounding allows it there is none. Once some
+// has been needed (the rung says so, and stays for an optimisation) it is ridge =
+// u·tr(ψ2)/(σ²·1e-4), whatever λmin is: a smooth function of the parameters, whose gradient is the
+// bound's own, so that an optimiser does not run against a step of a ladder.
 Cholesky factor_for(const SparseProblem& p, const SparseValues& v, double trace_psi2,
-                    Jitter& jitter, SparseTerms& terms) {
-  for (;;) {
-    Cholesky factor = factor_Kuu(*p.features, v.theta, v.z, jitter, p.guard_eigenvalue,
-                                 &terms.smallest_eigenvalue);
+                    Jitter& jitter, SparseTerms& terms, bool& moves) {
+  moves = false;
+  const auto factor = [&](Jitter& with) {
+    Cholesky out =
+        factor_Kuu(*p.features, v.theta, v.z, with, p.guard_eigenvalue, &terms.smallest_eigenvalue);
     terms.rho = unit_rounding * trace_psi2 / (v.noise * terms.smallest_eigenvalue);
-    if (terms.rho <= largest_rho || jitter.rung >= 0.99 * last_rung) return factor;
-    jitter.rung = jitter.rung == 0.0 ? 1e-12 : 10.0 * jitter.rung;
+    return out;
+  };
+  if (jitter.rung == 0.0) {
+    Cholesky bare = factor(jitter);
+    if (jitter.rung == 0.0 && terms.rho <= largest_rho) return bare;
     jitter.raised = true;
   }
+  jitter.rung = std::max(jitter.rung, first_rung);
+  const double ridge = unit_rounding * trace_psi2 / (v.noise * largest_rho),
+               most = last_rung * p.features->Kuu(v.theta.data(), v.z.data()).diagonal().mean();
+  moves = ridge < most;
+  Jitter with = jitter;
+  with.asked += std::min(ridge, most);
+  Cholesky out = factor(with);
+  // The smallest eigenvalue is an estimate from below; this one is known.
+  terms.smallest_eigenvalue = std::max(terms.smallest_eigenvalue, std::min(ridge, most));
+  terms.rho = unit_rounding * trace_psi2 / (v.noise * terms.smallest_eigenvalue);
+  jitter.rung = with.rung;
+  jitter.raised = with.raised;
+  return out;
+}
+
+// ridge = c·tr(wψ2), w = 1/σ², is a function of what the bound is one of: with κ = ∂F/∂ridge =
+// tr(∂F/∂Kuu) its share in ∂F/∂(wψ2) is κc·I, which is ½L⁻ᵀQL⁻¹ of Q = 2κc·LᵀL.
+void add_ridge_gradient(const Matrix& Luu, const Matrix& S, Matrix& Q) {
+  Matrix half = S;
+  solve_lower(Luu, half, Op::transpose);
+  solve_lower_right(Luu, half, Op::none, -0.5);
+  const double pull = 2.0 * half.trace() * unit_rounding / largest_rho;
+  syrk(pull, Luu, Op::transpose, 1.0, Q);
+  mirror_lower(Q);
 }
 
 }  // namespace
@@ -39,11 +73,13 @@ SparseEvaluation evaluate_gaussian_rows(const SparseProblem& p, const SparseValu
   thread_local KeptPsi2 kept;
   auto psi = psi_statistics(c, *p.kernel, *p.sweep, p.columns, gradient ? &kept : nullptr);
   psi.front().silent = p.silent;
-  double trace_psi2 = 0.0;
-  for (const auto& s : psi) trace_psi2 = std::max(trace_psi2, s.psi2.trace());
+  std::size_t largest = 0;  // of the groups, by the trace
+  for (std::size_t g = 1; g < psi.size(); ++g)
+    if (psi[g].psi2.trace() > psi[largest].psi2.trace()) largest = g;
 
   SparseEvaluation out;
-  Cholesky factor = factor_for(p, v, trace_psi2, jitter, out.terms);
+  bool moves = false;  // the ridge, with the parameters
+  Cholesky factor = factor_for(p, v, psi[largest].psi2.trace(), jitter, out.terms, moves);
   out.jitter = factor.jitter;
   out.terms.route = Route::fast;
   c.Luu = std::move(factor.L);
@@ -56,6 +92,7 @@ SparseEvaluation evaluate_gaussian_rows(const SparseProblem& p, const SparseValu
   if (gradient) {
     GaussianRowGradient unasked;
     start_gradient(v, *gradient);
+    if (moves) add_ridge_gradient(c.Luu, S, adjoints[largest].Q);
     psi_adjoint(c, *p.kernel, *p.sweep, psi, adjoints, *gradient, rows ? *rows : unasked, &kept);
     add_Kuu_gradient(*p.features, v, c.Luu, S, *gradient);
   }

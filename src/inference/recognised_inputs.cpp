@@ -42,6 +42,12 @@ class RecognisedInputs final : public LatentInputs {
         (1.0 - 2.0 * variance_bar.array()).cwiseMax(least_precision).inverse();
     return out;
   }
+  Matrix natural(const double* values, const Matrix& r) const override {
+    Matrix out = r;
+    const Eigen::Map<const Vector> variance(values + weights(), rows() * dims());
+    out.bottomRows(variance.size()).array().colwise() *= 2.0 * variance.array().square();
+    return out;
+  }
 
  private:
   Index weights() const { return recognition_->parameter_count(); }

@@ -15,9 +15,9 @@
 namespace covary {
 namespace {
 
-// Relative to the mean diagonal of Kuu; below it the bound loses next to nothing.
-constexpr double usual_jitter = 1e-6;
-constexpr int rounds = 4;
+constexpr double least_slope = 1e-100;  // of a transform far out, where it has none left
+// What is left of the rounding of Ψ2 in the bound, relative, at the ρ that is allowed.
+constexpr double noise_of_bound = 1e-8;
 
 }  // namespace
 
@@ -31,73 +31,66 @@ void Gplvm::hold() {
   }
 }
 
+// Plain gradients see a precision of thousands beside a mean of one, and a mean whose curvature is
+// that precision: natural gradients of q(X) have one unit for all. Kernels, noise and inducing
+// inputs have a scale each.
+void Gplvm::set_metric(LbfgsOptions& options) const {
+  Index at = 0;
+  for (const Parameter& p : parameters_.all()) {
+    if (!p.trainable || !p.tied_to.empty()) continue;
+    options.blocks.push_back(at);
+    at += p.value.size();
+  }
+  for (const Parameter& p : parameters_.all())
+    if (p.path.starts_with("latent.") && (!p.trainable || !p.tied_to.empty())) return;
+  const Index n = latent_->means() + latent_->spreads();
+  options.metric = [this, n](const Vector& u, const Matrix& r) {
+    const Vector values = parameters_.constrain(u);
+    const Vector slope =
+        parameters_.pullback(u, Vector::Ones(values.size())).head(n).cwiseMax(least_slope);
+    Matrix out = r;
+    out.topRows(n) =
+        slope.cwiseInverse().asDiagonal() *
+        latent_->natural(values.data(), slope.cwiseInverse().asDiagonal() * r.topRows(n));
+    return out;
+  };
+}
+
 Minimum Gplvm::train(const LbfgsOptions& training, Jitter& jitter, bool keep_state) {
   LbfgsOptions options = training;
   options.objective_changed = [&jitter] { return std::exchange(jitter.raised, false); };
-  // A long step may bring inducing inputs together, and the jitter that Kuu needs there would stay
-  // for the run and cost hundreds of nats: such a point is refused. Where that ends training early
-  // it goes on from there, with ten times as much at most, as long as the bound rises.
-  Jitter first = jitter;
-  objective(parameters_.flatten(), nullptr, first);
-  double most = std::max(first.rung, usual_jitter);
-  const Objective f = [&](const Vector& u, Vector* g) -> std::optional<double> {
-    Jitter there = jitter;
-    const std::optional<double> value = objective(u, g, there);
-    if (there.rung > most) return std::nullopt;
-    jitter = there;
-    return value;
-  };
+  options.relative_noise = std::max(options.relative_noise, noise_of_bound);
+  set_metric(options);
+  const Objective f = [&](const Vector& u, Vector* g) { return objective(u, g, jitter); };
   const auto after = [&](const RestartsState& s) {
     if (options_.after_iteration && keep_state) options_.after_iteration({s, jitter});
     if (!options_.keep) return;
     state_.now = {s, jitter};
     options_.keep(state_);
   };
-  const auto is_stopped = [&] { return options.stop && options.stop(); };
-  const auto run = [&] {
-    Minimum out;
-    if (const std::size_t at = next_++; at < state_.done.size()) {
-      // It was made before the run was taken up again.
-      if (!state_.done[at].failure.empty()) throw NumericalError(state_.done[at].failure);
-      out = state_.done[at].minimum;
-      jitter = state_.done[at].jitter;
-    } else {
-      const TrainingState from = std::exchange(state_.now, {});
-      if (from.restarts.run) jitter = from.jitter;
-      try {
-        out = minimise_with_restarts(
-            f, parameters_.flatten(), 1, [&](Index) { return parameters_.flatten(); }, options,
-            from.restarts, after);
-      } catch (const NumericalError& e) {
-        state_.now = {};
-        if (options_.keep) state_.done.emplace_back().failure = e.what();
-        throw;
-      }
+  Minimum out;
+  if (const std::size_t at = next_++; at < state_.done.size()) {
+    // It was made before the run was taken up again.
+    if (!state_.done[at].failure.empty()) throw NumericalError(state_.done[at].failure);
+    out = state_.done[at].minimum;
+    jitter = state_.done[at].jitter;
+  } else {
+    const TrainingState from = std::exchange(state_.now, {});
+    if (from.restarts.run) jitter = from.jitter;
+    try {
+      out = minimise_with_restarts(
+          f, parameters_.flatten(), 1, [&](Index) { return parameters_.flatten(); }, options,
+          from.restarts, after);
+    } catch (const NumericalError& e) {
       state_.now = {};
-      if (options_.keep && !is_stopped()) state_.done.push_back({out, jitter});
+      if (options_.keep) state_.done.emplace_back().failure = e.what();
+      throw;
     }
-    parameters_.set_values(parameters_.constrain(out.state.u));
-    return out;
-  };
-  Minimum best = run();
-  for (int round = 1; round < rounds; ++round) {
-    if (best.summary.converged || options.max_iterations <= best.state.iterations || is_stopped())
-      break;
-    if (round == 1) most *= 10.0;
-    const Jitter before = std::exchange(jitter, Jitter{options_.jitter});
-    options.max_iterations -= best.state.iterations;
-    Minimum more = run();
-    if (!(more.state.value < best.state.value)) {
-      parameters_.set_values(parameters_.constrain(best.state.u));
-      jitter = before;
-      break;
-    }
-    more.summary.initial_value = best.summary.initial_value;
-    more.summary.iterations += best.summary.iterations;
-    more.summary.evaluations += best.summary.evaluations;
-    best = std::move(more);
+    state_.now = {};
+    if (options_.keep && !(options.stop && options.stop())) state_.done.push_back({out, jitter});
   }
-  return best;
+  parameters_.set_values(parameters_.constrain(out.state.u));
+  return out;
 }
 
 // Noise and the kernel's variance held while q(X) finds its place.

@@ -34,6 +34,9 @@ void require(bool holds, const char* option, double value, const char* rule) {
 
 void LbfgsOptions::check() const {
   require(memory >= 1, "memory", static_cast<double>(memory), "at least 1");
+  for (std::size_t b = 0; b < blocks.size(); ++b)
+    require(b == 0 ? blocks[b] == 0 : blocks[b] > blocks[b - 1], "blocks",
+            static_cast<double>(blocks[b]), "zero at first and then rising");
   require(max_iterations >= 0, "max_iterations", static_cast<double>(max_iterations),
           "zero (evaluate only) or more");
   require(max_evaluations >= 1, "max_evaluations", static_cast<double>(max_evaluations),
@@ -130,18 +133,47 @@ bool Lbfgs::evaluate_again() {
   return false;
 }
 
+// γH0·d with γ = sᵀy/yᵀH0y of the last pair, block by block. Where a block has bent down γ is the
+// ratio of the lengths of s and H0y, where it has not moved that of all. Without pairs no block has
+// a step longer than a unit.
+Vector Lbfgs::first_guess(Vector d) const {
+  const bool paired = !state_.s.empty();
+  Matrix r(d.size(), paired ? 2 : 1);
+  r.col(0) = d;
+  if (paired) r.col(1) = state_.y.back();
+  if (options_.metric) r = options_.metric(state_.u, r);
+  const auto scale_of = [&](Index first, Index n) {
+    if (!paired)
+      return options_.blocks.empty() ? 1.0 : std::min(1.0, 1.0 / r.col(0).segment(first, n).norm());
+    const auto s = state_.s.back().segment(first, n), y = state_.y.back().segment(first, n);
+    const auto Hy = r.col(1).segment(first, n);
+    const double bend = s.dot(y);
+    return bend > 0.0 ? bend / y.dot(Hy) : s.norm() / Hy.norm();
+  };
+  if (options_.blocks.empty()) return scale_of(0, d.size()) * r.col(0);
+  const double of_all = scale_of(0, d.size());
+  for (std::size_t b = 0; b < options_.blocks.size(); ++b) {
+    const Index first = options_.blocks[b],
+                end = b + 1 < options_.blocks.size() ? options_.blocks[b + 1] : d.size();
+    const double own = scale_of(first, end - first);
+    d.segment(first, end - first) =
+        (std::isfinite(own) && own > 0.0 ? own : of_all) * r.col(0).segment(first, end - first);
+  }
+  return d;
+}
+
 // −H·g by the two-loop recursion (Nocedal & Wright, algorithm 7.4).
 Vector Lbfgs::direction() const {
   Vector d = -state_.gradient;
   const std::size_t m = state_.s.size();
-  if (m == 0) return d;
+  if (m == 0) return first_guess(std::move(d));
   std::vector<double> alpha(m), rho(m);
   for (std::size_t i = m; i-- > 0;) {
     rho[i] = 1.0 / state_.s[i].dot(state_.y[i]);
     alpha[i] = rho[i] * state_.s[i].dot(d);
     d -= alpha[i] * state_.y[i];
   }
-  d /= rho[m - 1] * state_.y[m - 1].squaredNorm();
+  d = first_guess(std::move(d));
   for (std::size_t i = 0; i < m; ++i) d += (alpha[i] - rho[i] * state_.y[i].dot(d)) * state_.s[i];
   return d;
 }
@@ -210,12 +242,12 @@ bool Lbfgs::step() {
     if (!d.allFinite() || !(slope < -1e-10 * d.norm() * state_.gradient.norm())) {
       state_.s.clear();
       state_.y.clear();
-      d = -state_.gradient;
-      slope = -state_.gradient.squaredNorm();
+      d = direction();
+      slope = d.dot(state_.gradient);
     }
     // Without curvature the first trial moves u by at most one unit.
     const bool steepest = state_.s.empty();
-    const double first = steepest ? std::min(1.0, 1.0 / state_.gradient.norm()) : 1.0;
+    const double first = steepest ? std::min(1.0, 1.0 / d.norm()) : 1.0;
     const double noise = options_.relative_noise * scale(state_.value);
 
     LineSearch line{state_.value, slope, first, noise, {}, {}};

@@ -200,6 +200,44 @@ TEST(GaussianRows, JitterKeepsRhoSmall) {
   EXPECT_LT(e.value, t.evaluate().value);
 }
 
+// Once it is needed, jitter is u·tr(ψ2)/(σ²·1e-4) and moves with the parameters, and so does the
+// gradient: by a share that differences see, in a direction that changes the jitter most.
+TEST(GaussianRows, GradientKnowsHowJitterMoves) {
+  Case t;
+  Random random(11);
+  const Index N = 400, M = 12;
+  t.M = random.normal_matrix(N, 2);
+  t.S = RowMatrix::Constant(N, 2, 0.01);
+  t.Z = 0.3 * random.normal_matrix(M, 2);
+  t.Y = (t.M.array() * 2.0).sin() + t.M.array();
+  t.theta << 1.0, 3.0, 3.0;
+  t.noise = 0.1;
+  const auto at = [&](double log_scale, SweepGradient* g = nullptr) {
+    Case moved = t;
+    moved.noise *= std::exp(log_scale);
+    Jitter needed;
+    needed.rung = 1e-12;
+    return moved.evaluate(g, nullptr, &needed);
+  };
+  SweepGradient g;
+  const SparseEvaluation e = at(0.0, &g);
+  EXPECT_GT(e.jitter, 1e-8);
+  EXPECT_LE(e.terms.rho, 1e-4);
+  EXPECT_NEAR(at(0.7).jitter * std::exp(0.7), e.jitter, 1e-3 * e.jitter);
+  const double h = 0.05,
+               slope = (8.0 * (at(h).value - at(-h).value) - at(2 * h).value + at(-2 * h).value) /
+                       (12.0 * h);
+  EXPECT_NEAR(g.noise_bar * t.noise, slope, 1e-5 * std::abs(slope));
+  // With the jitter of this point held the slope is another one.
+  const auto held = [&](double log_scale) {
+    Case moved = t;
+    moved.noise *= std::exp(log_scale);
+    Jitter fixed{e.jitter};
+    return moved.evaluate(nullptr, nullptr, &fixed).value;
+  };
+  EXPECT_GT(std::abs((held(h) - held(-h)) / (2.0 * h) - slope), 1e-2 * std::abs(slope));
+}
+
 // Memory for Ψ2 of the rows ends at a limit, whatever there was before.
 TEST(GaussianRows, KeepsPsi2WhileItIsSmall) {
   KeptPsi2 kept;

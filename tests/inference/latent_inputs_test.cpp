@@ -74,6 +74,29 @@ TEST(LatentInputs, KnownEntriesAreNoParameters) {
   EXPECT_THROW(factorised_inputs({3, 2, given}), InputError);
 }
 
+// Where the spread is at its fixed point, the natural gradient of the means leads to theirs: both
+// are the same step of unit length.
+void check_natural(const LatentInputs& latent, Vector values) {
+  Random random(7);
+  const Index n = latent.means();
+  const RowMatrix m_bar = random.normal_matrix(latent.rows(), latent.dims());
+  const RowMatrix s_bar =
+      -random.normal_matrix(latent.rows(), latent.dims()).array().square() - 0.2;
+  values.segment(n, latent.spreads()) =
+      latent.fixed_point(values.data(), m_bar, s_bar).tail(latent.spreads());
+  Vector gradient = Vector::Zero(values.size());
+  latent.pullback(values.data(), m_bar, s_bar, gradient.data());
+  const Matrix r = gradient.head(n + latent.spreads());
+  const Vector step = latent.natural(values.data(), r).col(0).head(n),
+               to = latent.fixed_point(values.data(), m_bar, s_bar).head(n);
+  EXPECT_LT((values.head(n) + step - to).cwiseAbs().maxCoeff(), 1e-10);
+  EXPECT_GT(step.norm(), 0.1);
+}
+
+TEST(LatentInputs, NaturalGradientsLeadToTheFixedPoint) {
+  check_natural(*factorised_inputs({4, 2}), joined(means, variances));
+}
+
 DynamicalInputs fixture() {
   return DynamicalInputs({"se + white", rows_of(4, 1, {0, .4, 1.1, 1.5}), {}, 2});
 }
@@ -112,6 +135,10 @@ TEST(DynamicalInputs, MarginalsOfTheFixture) {
   EXPECT_EQ(fresh.mean(0, 0), 0.0);
   EXPECT_EQ(fresh.variance(0, 0), 1.01);
   check_gradient(d, values);
+}
+
+TEST(DynamicalInputs, NaturalGradientsLeadToTheFixedPoint) {
+  check_natural(fixture(), fixture_values());
 }
 
 // Two sequences are two independent runs; the start has the means that were asked for.

@@ -86,7 +86,9 @@ TEST(InputMap, RowsWithoutATargetTakePartInTheGplvm) {
   const Vector truth = y;
   for (Index i = 0; i < 48; ++i)
     if (i % 6 != 0) y(i) = std::nan("");
-  const GeneralisedFit fit = Generalised(X, y, {with_gplvm()}).fit();
+  LatentOptions long_enough = with_gplvm();
+  long_enough.training.max_iterations = 300;
+  const GeneralisedFit fit = Generalised(X, y, {long_enough}).fit();
   EXPECT_EQ(fit.rows, 8);
   EXPECT_EQ(fit.input_map.gplvm()->fit().mean.rows(), 48);
   const Matrix p = fit.predict(X).probabilities;

@@ -54,6 +54,37 @@ TEST(Lbfgs, BadlyScaledQuadratic) {
   EXPECT_LT(m.state.evaluations, 300);
 }
 
+// Sixty entries whose curvatures differ by 1e8: known beforehand, next to nothing is left to learn;
+// with the units of two blocks wrong by another 1e6 their scales are found.
+TEST(Lbfgs, MetricAndBlocks) {
+  const Index n = 60;
+  const Vector curvature = Vector::LinSpaced(n, 0.0, 8.0 * std::log(10.0)).array().exp().reverse();
+  Vector units = Vector::Ones(n);
+  units.tail(n / 2).setConstant(1e6);
+  const Objective f = [&](const Vector& u, Vector* gradient) -> std::optional<double> {
+    const Vector x = u.cwiseQuotient(units), slope = curvature.cwiseProduct(x);
+    if (gradient) *gradient = slope.cwiseQuotient(units);
+    return 0.5 * x.dot(slope);
+  };
+  const Vector start = units;
+  LbfgsOptions plain;
+  plain.function_tolerance = 0.0;
+  plain.gradient_tolerance = 1e-9;
+  plain.max_iterations = 100;
+  LbfgsOptions known = plain;
+  known.metric = [&](const Vector&, const Matrix& r) {
+    return Matrix(curvature.cwiseInverse().asDiagonal() * r);
+  };
+  known.blocks = {0, n / 2};
+  const Minimum without = minimise(f, start, plain), with = minimise(f, start, known);
+  EXPECT_TRUE(with.summary.converged) << with.summary.brief();
+  EXPECT_LT(with.state.iterations, 30);
+  EXPECT_LT(with.state.value, 1e-6);
+  EXPECT_GT(without.state.value, 1e3 * with.state.value);
+  known.blocks = {0, 3, 3};
+  EXPECT_THROW(minimise(f, start, known), InputError);
+}
+
 TEST(Lbfgs, Rosenbrock) {
   for (Index n : {2, 3, 10, 50}) {
     const Minimum m = minimise(rosenbrock, rosenbrock_start(n));

@@ -38,6 +38,10 @@ class LatentInputs {
   // are as they were. means() + spreads() values.
   virtual Vector fixed_point(const double* values, const RowMatrix& mean_bar,
                              const RowMatrix& variance_bar) const = 0;
+  // From gradients by means and spreads (columns of r) to natural ones: by the inverse of q's
+  // Fisher information, of the spreads its diagonal. Parameters of which it is not known stay as
+  // they are.
+  virtual Matrix natural(const double* values, const Matrix& r) const = 0;
 
  protected:
   static constexpr double least_precision = 1e-6;  // of a fixed point
@@ -84,6 +88,7 @@ class DynamicalInputs final : public LatentInputs {
   // λ = −2·∂F/∂variance, v = L⁻¹(K⁻¹ + diag λ)⁻¹(λ∘m + ∂F/∂mean)
   Vector fixed_point(const double* values, const RowMatrix& mean_bar,
                      const RowMatrix& variance_bar) const override;
+  Matrix natural(const double* values, const Matrix& r) const override;
 
   // At other times, in closed form: those that go on with sequence s, or with −1 a new one.
   LatentMarginals forecast(const double* values, ConstRows times, Index sequence) const;

@@ -133,6 +133,7 @@ class Gplvm {
                   GaussianRowGradient* of_latent = nullptr) const;
   void step_to_fixed_point(Jitter& jitter);
   void take(ConstRows Y);
+  void set_metric(LbfgsOptions& options) const;
   void hold();  // fixes the noise and the variances of the kernel
   Minimum train(const LbfgsOptions& options, Jitter& jitter, bool keep_state);
   void train_held(Jitter& jitter);

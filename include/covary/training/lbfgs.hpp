@@ -49,6 +49,14 @@ struct LbfgsOptions {
   // then judges by the slope alone (the approximate Wolfe condition of Hager & Zhang).
   double relative_noise = 1e-9;
 
+  // What is known of the curvature beforehand: the columns of H0(u)·r for an inverse Hessian H0
+  // that may change slowly with u, symmetric and positive definite; empty: the identity. Pairs
+  // correct it.
+  std::function<Matrix(const Vector& u, const Matrix& r)> metric;
+  // The first entries of blocks of u that are in units of their own: the last pair scales H0 in
+  // each by itself. Empty: one block.
+  std::vector<Index> blocks;
+
   // Called after every iteration; false stops the run, which keeps the point it has reached.
   std::function<bool(const LbfgsState&)> callback;
   // Asked between evaluations, for those who cannot wait for the end of an iteration; true stops
@@ -89,6 +97,7 @@ class Lbfgs {
   Evaluation evaluate(const Vector& u);
   bool evaluate_again();
   Vector direction() const;
+  Vector first_guess(Vector d) const;
   void remember(const Vector& s, const Vector& y);
   std::string limit() const;
   void test_convergence();
