@@ -5,6 +5,7 @@
 #include "covary/data/csv.hpp"
 #include "covary/data/table_blocks.hpp"
 #include "covary/error.hpp"
+#include "covary/models/parameter_draws.hpp"
 #include "csv_sink.hpp"
 #include "data_arguments.hpp"
 #include "latent.hpp"
@@ -22,6 +23,8 @@ struct PredictArguments {
   std::vector<std::string> input_variance;
   bool components = false, gradients = false;
   Index correspond = 0;  // neighbours of each row; 0: a prediction
+  Index parameter_draws = 0;
+  ParameterDraws drawn = {};  // so many, once the model is there
 };
 
 // What comes with the inputs of a block of rows; both may be empty.
@@ -54,8 +57,9 @@ struct Columns {
 Columns predict_block(const PredictArguments& a, const SavedModel& m, ConstRows X,
                       const Beside& beside) {
   Columns out;
-  const Prediction p =
-      beside.variance.size() ? m.fit.predict(X, beside.variance) : m.fit.predict(X);
+  const Prediction p = a.parameter_draws > 0    ? predict(m.fit, a.drawn, X)
+                       : beside.variance.size() ? m.fit.predict(X, beside.variance)
+                                                : m.fit.predict(X);
   const Index P = p.mean.cols();
   for (Index k = 0; k < P; ++k) {
     const std::string suffix = output_suffix(m, k);
@@ -232,10 +236,37 @@ Outcome run_with(const SavedPpca& m, const PredictArguments& a, const Common& co
   return predict_ppca(m, a.data, common);
 }
 
-Outcome run_predict(const PredictArguments& a, const Common& common) {
-  if (!(a.data.threshold > 0.0 && a.data.threshold < 1.0))
-    throw InputError(fmt::format("--threshold must lie between 0 and 1, got {}", a.data.threshold));
-  const AnyModel model = load_any_model(a.data.model);
+// With the parameters drawn, if that is asked for.
+PredictArguments with_draws(PredictArguments a, const AnyModel& model, const Common& common) {
+  if (a.parameter_draws == 0) return a;
+  const auto* m = std::get_if<SavedModel>(&model);
+  if (!m) throw Unsupported("--parameter-draws is for exact Gaussian regression");
+  if (a.components || a.gradients || !a.input_variance.empty())
+    throw Unsupported(
+        "--components, --gradients and --input-variance are not offered with --parameter-draws");
+  if (a.ahead.steps > 0 && a.ahead.propagation != "draws")
+    throw InputError(fmt::format(
+        "--parameter-draws goes with --propagation draws, whose trajectories have a draw each; it "
+        "is {}",
+        a.ahead.propagation));
+  ParameterDrawOptions options;
+  options.draws = a.parameter_draws;
+  options.seed = a.ahead.draws.seed;
+  a.drawn = sample_parameters(m->fit, options);
+  tell(common,
+       fmt::format("{} draws of the parameters, {} evaluations, R-hat {:.3f}{}", options.draws,
+                   a.drawn.evaluations, a.drawn.r_hat,
+                   a.drawn.r_hat > 1.1 ? ": the chains do not agree; take more draws" : ""));
+  a.ahead.draws.parameters = a.drawn.values;
+  return a;
+}
+
+Outcome run_predict(const PredictArguments& given, const Common& common) {
+  const double threshold = given.data.threshold;
+  if (!(threshold > 0.0 && threshold < 1.0))
+    throw InputError(fmt::format("--threshold must lie between 0 and 1, got {}", threshold));
+  const AnyModel model = load_any_model(given.data.model);
+  const PredictArguments a = with_draws(given, model, common);
   if (a.correspond > 0 && !std::holds_alternative<SavedLatent>(model))
     throw Unsupported("--correspond is for latent-variable models of several views");
   if (a.ahead.steps == 0)
@@ -264,6 +295,10 @@ void add_predict(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
       ->take_all()
       ->allow_extra_args(false);
   add_step_options(*sub, a->ahead);
+  sub->add_option("--parameter-draws", a->parameter_draws,
+                  "Of exact regression: over so many draws of the parameters from their posterior, "
+                  "in place of the best; with --steps each of --propagation draws has its own")
+      ->check(CLI::PositiveNumber);
   sub->add_option("--correspond", a->correspond,
                   "Of several views: the K nearest training rows in what the views share, for rows "
                   "that leave a view empty, and that view decoded with each")

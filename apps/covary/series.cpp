@@ -54,7 +54,8 @@ void add_step_options(CLI::App& sub, StepArguments& a) {
   sub.add_option("--draws", a.draws.draws, "Of --propagation draws: how many")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  sub.add_option("--seed", a.draws.seed, "Of --propagation draws")->capture_default_str();
+  sub.add_option("--seed", a.draws.seed, "Of draws, of f or of the parameters")
+      ->capture_default_str();
 }
 
 Outcome predict_steps(const SavedModel& m, const DataArguments& data, const StepArguments& a,

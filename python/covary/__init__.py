@@ -39,6 +39,7 @@ from ._core import (
     Mean,
     MissingInputsRegression,
     NumericalError,
+    ParameterDraws,
     Parameters,
     PpcaFit,
     Regression,
@@ -76,7 +77,7 @@ __all__ = [
     "AutoregressiveGP", "BayesianGPLVM", "ClassDensityFit", "CovaryError", "DynamicalGPLVM", "ExpressionError",
     "FileError", "Fit", "GPClassifier", "GPLVMClassifier", "GPRegressor", "Generalised", "GeneralisedFit", "Gplvm",
     "GplvmFit", "InputError", "Interrupted", "Kernel", "MAPGPLVM", "MRD", "MapGplvm", "MapGplvmFit", "Mean", "MissingInputsRegression", "NumericalError", "PPCA",
-    "Parameters", "PpcaFit", "Regression", "SparseGPClassifier", "SparseGPRegressor", "SparseRegression", "Summary", "Svgp", "Unsupported",
+    "ParameterDraws", "Parameters", "PpcaFit", "Regression", "SparseGPClassifier", "SparseGPRegressor", "SparseRegression", "Summary", "Svgp", "Unsupported",
     "__version__", "fit_class_density", "fit_dual_ppca", "fit_file", "fit_ppca", "lag_names", "lag_windows", "load",
     "plot", "set_threads", "threads",
 ]

@@ -77,16 +77,21 @@ class AutoregressiveGP(BaseEstimator):
         self.series_ = values[-self.lags:].copy()
         return self
 
-    def forecast(self, steps: int, series: Any = None, propagation: str = "moments", return_std: bool = False) -> Any:
+    def forecast(self, steps: int, series: Any = None, propagation: str = "moments", return_std: bool = False,
+                 parameter_draws: int = 0) -> Any:
         """The steps after the end of a series, by default that of ``fit``, with standard deviations on demand.
 
         ``propagation`` is how predictions are fed back: as Gaussians (``"moments"``), also as further data
         (``"augmented"``, of ``"vfe"``), or as if they had been observed (``"plug-in"``). With ``"draws"`` many draws
-        of the function are each run by itself, which alone knows that the same function is met at every step.
+        of the function are each run by itself, which alone knows that the same function is met at every step. With
+        ``parameter_draws`` each of those has kernel and noise of its own, so many drawn from their posterior: of
+        ``model="exact"``, for few windows, whose parameters are not known.
         """
         check_is_fitted(self, "fit_")
         start = self.series_ if series is None else self._values(series)
-        mean, variance = self.fit_.simulate(start, steps, propagation, seed=seed_of(self.random_state))
+        seed = seed_of(self.random_state)
+        drawn = self.fit_.sample_parameters(parameter_draws, seed) if parameter_draws else None
+        mean, variance = self.fit_.simulate(start, steps, propagation, seed=seed, parameters=drawn)
         return (mean, np.sqrt(variance)) if return_std else mean
 
     def sample(self, steps: int, n_samples: int = 100, series: Any = None) -> np.ndarray:

@@ -5,7 +5,9 @@
 #include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
+#include "covary/error.hpp"
 #include "covary/models/autoregression.hpp"
+#include "parameter_draws.hpp"
 #include "unlocked.hpp"
 
 namespace covary::python {
@@ -14,6 +16,16 @@ using namespace nb::literals;
 
 #define COVARY_ARRAY "numpy.typing.NDArray[numpy.float64]"
 #define COVARY_MOMENTS "tuple[" COVARY_ARRAY ", " COVARY_ARRAY "]"
+
+namespace {
+
+DrawOptions draw_options(Index draws, std::uint64_t seed, const NamedDraws* parameters) {
+  DrawOptions out{.draws = draws, .seed = seed};
+  if (parameters) out.parameters = parameters->draws.values;
+  return out;
+}
+
+}  // namespace
 
 void bind_autoregression(nb::module_& m, nb::class_<SavedModel>& fit) {
   m.def(
@@ -34,37 +46,43 @@ void bind_autoregression(nb::module_& m, nb::class_<SavedModel>& fit) {
   fit.def(
       "simulate",
       [](const SavedModel& s, const ArrayLike& series, Index steps, const std::string& how,
-         Index draws, std::uint64_t seed) {
+         Index draws, std::uint64_t seed, const NamedDraws* parameters) {
         const Rows rows = to_outputs(series, "series");
         const Propagation propagation = parse_propagation(how);
-        const DrawOptions options{.draws = draws, .seed = seed};
+        if (parameters && propagation != Propagation::draws)
+          throw InputError("draws of the parameters go with propagation='draws'");
+        const DrawOptions options = draw_options(draws, seed, parameters);
         Prediction p =
             unlocked([&] { return simulate(s.fit, rows.get(), steps, propagation, options); });
         return std::pair(outputs_to_numpy(std::move(p.mean)),
                          outputs_to_numpy(std::move(p.variance_y)));
       },
       "series"_a, "steps"_a, "propagation"_a = "moments", "draws"_a = 100, "seed"_a = 0,
+      "parameters"_a = nb::none(),
       "Of an autoregression, whose inputs are lag_windows: mean and variance, noise included, of "
       "the "
       "steps after the end of a series. Predictions are fed back as Gaussians ('moments'), also as "
       "further data ('augmented', of 'vfe'), or as if they had been observed ('plug-in'); or the "
-      "moments are those of draws of f, each run by itself ('draws'), with draws and seed.",
+      "moments are those of draws of f, each run by itself ('draws'), with draws and seed; "
+      "with parameters, of sample_parameters(), each has the next of those.",
       nb::sig("def simulate(self, series: numpy.typing.ArrayLike, steps: int, "
-              "propagation: str = 'moments', draws: int = 100, seed: int = 0) -> " COVARY_MOMENTS));
+              "propagation: str = 'moments', draws: int = 100, seed: int = 0, "
+              "parameters: ParameterDraws | None = None) -> " COVARY_MOMENTS));
   fit.def(
       "simulate_draws",
-      [](const SavedModel& s, const ArrayLike& series, Index steps, Index draws,
-         std::uint64_t seed) {
+      [](const SavedModel& s, const ArrayLike& series, Index steps, Index draws, std::uint64_t seed,
+         const NamedDraws* parameters) {
         const Rows rows = to_outputs(series, "series");
-        const DrawOptions options{.draws = draws, .seed = seed};
+        const DrawOptions options = draw_options(draws, seed, parameters);
         return draws_to_numpy(
             unlocked([&] { return simulate_draws(s.fit, rows.get(), steps, options); }));
       },
-      "series"_a, "steps"_a, "draws"_a = 100, "seed"_a = 0,
+      "series"_a, "steps"_a, "draws"_a = 100, "seed"_a = 0, "parameters"_a = nb::none(),
       "Of an autoregression: series that may follow the end of this one, each along one draw of f "
       "with noise at every step; draws×steps, or draws×steps×P.",
       nb::sig("def simulate_draws(self, series: numpy.typing.ArrayLike, steps: int, "
-              "draws: int = 100, seed: int = 0) -> " COVARY_ARRAY));
+              "draws: int = 100, seed: int = 0, "
+              "parameters: ParameterDraws | None = None) -> " COVARY_ARRAY));
 }
 
 }  // namespace covary::python

@@ -10,6 +10,7 @@
 #include "bindings.hpp"
 #include "covary/error.hpp"
 #include "covary/storage/model_file.hpp"
+#include "parameter_draws.hpp"
 #include "parameters.hpp"
 #include "predictions.hpp"
 #include "training_data.hpp"
@@ -105,6 +106,7 @@ True
 >>> fit.sample(X, draws=3).shape
 (3, 20)
 )doc");
+  bind_parameter_draws(m, fit);
   bind_predictions(fit);
   bind_autoregression(m, fit);
   bind_storage(fit);

@@ -13,6 +13,7 @@
 #include "covary/error.hpp"
 #include "covary/models/compress.hpp"
 #include "covary/models/gaussian_inputs.hpp"
+#include "parameter_draws.hpp"
 #include "tables.hpp"
 #include "unlocked.hpp"
 
@@ -50,11 +51,16 @@ std::vector<Matrix> to_covariances(const ArrayLike& X_cov, Index n, Index D) {
   return out;
 }
 
-// Of the rows X, or of Gaussians around them.
+// Of the rows X, or of Gaussians around them, or over draws of the parameters.
 Prediction predict(const SavedModel& m, const ArrayLike& X, const ArrayLike& X_var,
-                   const ArrayLike& X_cov) {
+                   const ArrayLike& X_cov, const NamedDraws* parameters) {
   const Rows inputs = to_inputs(X, m.inputs);
   const auto all = inputs.get();
+  if (parameters) {
+    if (!X_var.is_none() || !X_cov.is_none())
+      throw InputError("draws of the parameters do not go with X_var or X_cov");
+    return unlocked([&] { return covary::predict(m.fit, parameters->draws, all); });
+  }
   if (!X_cov.is_none()) {
     if (!X_var.is_none()) throw InputError("give X_var or X_cov, not both");
     const auto S = to_covariances(X_cov, all.rows(), all.cols());
@@ -90,7 +96,7 @@ nb::list components(const SavedModel& m, const ArrayLike& X) {
 
 // The columns of `covary predict`, as a pandas table with the index of X.
 nb::object predict_table(const SavedModel& m, const ArrayLike& X, const ArrayLike& X_var) {
-  Prediction p = predict(m, X, X_var, nb::borrow<ArrayLike>(nb::none()));
+  Prediction p = predict(m, X, X_var, nb::borrow<ArrayLike>(nb::none()), nullptr);
   const Index P = p.mean.cols();
   nb::dict columns;
   for (Index k = 0; k < P; ++k) {
@@ -163,19 +169,21 @@ SavedModel compressed(const SavedModel& m, double loss,
 void bind_predictions(nb::class_<SavedModel>& fit) {
   fit.def(
          "predict_f",
-         [](const SavedModel& m, const ArrayLike& X, const ArrayLike& X_var,
-            const ArrayLike& X_cov) -> Moments {
-           Prediction p = predict(m, X, X_var, X_cov);
+         [](const SavedModel& m, const ArrayLike& X, const ArrayLike& X_var, const ArrayLike& X_cov,
+            const NamedDraws* parameters) -> Moments {
+           Prediction p = predict(m, X, X_var, X_cov, parameters);
            return {outputs_like(X, std::move(p.mean), m.fit.output_names),
                    outputs_like(X, std::move(p.variance_f), m.fit.output_names)};
          },
-         "X"_a, "X_var"_a = nb::none(), "X_cov"_a = nb::none(),
+         "X"_a, "X_var"_a = nb::none(), "X_cov"_a = nb::none(), "parameters"_a = nb::none(),
          "Mean and variance of the function at each row, in the units of the data. A pandas table "
          "gives pandas. With X_var (n×D) the inputs are Gaussian with these variances, or with "
-         "X_cov (n×D×D) with these covariances, and the moments are over them too.",
+         "X_cov (n×D×D) with these covariances, and the moments are over them too. With "
+         "parameters, of sample_parameters(), they are over those.",
          nb::sig("def predict_f(self, X: numpy.typing.ArrayLike, "
                  "X_var: numpy.typing.ArrayLike | None = None, "
-                 "X_cov: numpy.typing.ArrayLike | None = None) -> " COVARY_MOMENTS))
+                 "X_cov: numpy.typing.ArrayLike | None = None, "
+                 "parameters: ParameterDraws | None = None) -> " COVARY_MOMENTS))
       .def(
           "predict_mean",
           [](const SavedModel& m, const ArrayLike& X) {
@@ -188,17 +196,18 @@ void bind_predictions(nb::class_<SavedModel>& fit) {
       .def(
           "predict_y",
           [](const SavedModel& m, const ArrayLike& X, const ArrayLike& X_var,
-             const ArrayLike& X_cov) -> Moments {
-            Prediction p = predict(m, X, X_var, X_cov);
+             const ArrayLike& X_cov, const NamedDraws* parameters) -> Moments {
+            Prediction p = predict(m, X, X_var, X_cov, parameters);
             return {outputs_like(X, std::move(p.mean), m.fit.output_names),
                     outputs_like(X, std::move(p.variance_y), m.fit.output_names)};
           },
-          "X"_a, "X_var"_a = nb::none(), "X_cov"_a = nb::none(),
+          "X"_a, "X_var"_a = nb::none(), "X_cov"_a = nb::none(), "parameters"_a = nb::none(),
           "Mean and variance of a new observation at each row, noise included; with X_var or X_cov "
-          "at Gaussian inputs.",
+          "at Gaussian inputs, with parameters over draws of those.",
           nb::sig("def predict_y(self, X: numpy.typing.ArrayLike, "
                   "X_var: numpy.typing.ArrayLike | None = None, "
-                  "X_cov: numpy.typing.ArrayLike | None = None) -> " COVARY_MOMENTS))
+                  "X_cov: numpy.typing.ArrayLike | None = None, "
+                  "parameters: ParameterDraws | None = None) -> " COVARY_MOMENTS))
       .def("predict_table", predict_table, "X"_a, "X_var"_a = nb::none(),
            "A pandas table: mean, variance (of y), variance_f, lower and upper (95 % of y).")
       .def("output_covariance", output_covariance, "X"_a, "X_var"_a,

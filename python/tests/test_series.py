@@ -56,6 +56,26 @@ def test_draws_are_series_that_may_follow():
     assert gp.fit(Y[:, 0]).sample(4, 3).shape == (3, 4)
 
 
+def test_parameters_are_drawn_too():
+    Y = wave(30)[:, 0]
+    gp = cv.AutoregressiveGP(lags=3, model="exact", random_state=0).fit(Y)
+    draws = gp.fit_.sample_parameters(20, seed=1, chains=2, burn_in=20, thin=1)
+    assert len(draws) == 20 and draws.values["kernel.lengthscales"].shape == (20, 3)
+    assert (draws.values["likelihood.variance"] > 0).all() and draws.r_hat >= 1 and draws.evaluations > 0
+    again = gp.fit_.sample_parameters(20, seed=1, chains=2, burn_in=20, thin=1)
+    assert np.array_equal(draws.values["kernel.variance"], again.values["kernel.variance"])
+    far = np.full((1, 3), 10.0)
+    mean, variance = gp.fit_.predict_y(far, parameters=draws)
+    assert mean.shape == variance.shape == (1,) and variance > 0
+    assert gp.fit_.simulate_draws(Y, 5, 30, parameters=draws).shape == (30, 5)
+    mean, sd = gp.forecast(5, propagation="draws", return_std=True, parameter_draws=8)
+    assert np.isfinite(mean).all() and (sd > 0).all()
+    with pytest.raises(cv.InputError, match="propagation='draws'"):
+        gp.fit_.simulate(Y, 5, parameters=draws)
+    with pytest.raises(cv.Unsupported):
+        cv.AutoregressiveGP(lags=3, inducing=5, max_iter=3, random_state=0).fit(Y).fit_.sample_parameters()
+
+
 def test_bad_calls():
     gp = cv.AutoregressiveGP(lags=2, model="exact", max_iter=3, random_state=0).fit(wave(20))
     with pytest.raises(cv.InputError, match="propagation"):

@@ -7,6 +7,7 @@
 #include "covary/error.hpp"
 #include "covary/inference/uncertain_inputs.hpp"
 #include "covary/linalg/parallel.hpp"
+#include "covary/models/parameter_draws.hpp"
 #include "covary/random/random.hpp"
 #include "models/undo_covariance.hpp"
 
@@ -111,8 +112,54 @@ Prediction moments_of(const std::vector<RowMatrix>& draws, const Vector& noise) 
   return out;
 }
 
-Vector noise_of(const RegressionFit& fit) {
-  return fit.posterior.noise_variance() * fit.output_scaling.scale.array().square();
+// A draw of f, and the noise that goes with it.
+struct NoisyFunction {
+  FunctionDraw f;
+  Vector variance;  // of the noise
+};
+
+std::vector<NoisyFunction> noisy_functions(const RegressionFit& fit, const DrawOptions& options) {
+  const auto draws_of = [&](const RegressionFit& own, Index draws, std::uint64_t seed) {
+    const Vector noise = own.posterior.noise_variance() * own.output_scaling.scale.array().square();
+    std::vector<NoisyFunction> out;
+    for (FunctionDraw& f : own.sample_functions(draws, seed, options.features))
+      out.push_back({std::move(f), noise});
+    return out;
+  };
+  const Index given = std::min(options.parameters.rows(), options.draws);
+  if (given == 0) return draws_of(fit, options.draws, options.seed);
+  std::vector<NoisyFunction> out(static_cast<std::size_t>(options.draws));
+  for (Index k = 0; k < given; ++k) {
+    const RegressionFit own = with_parameters(fit, options.parameters.row(k).transpose());
+    constexpr std::uint64_t streams = std::uint64_t{1} << 33;
+    Random seeds(options.seed, streams + static_cast<std::uint64_t>(k));
+    Index d = k;
+    for (auto& draw : draws_of(own, (options.draws - k + given - 1) / given, seeds.bits())) {
+      out[static_cast<std::size_t>(d)] = std::move(draw);
+      d += given;
+    }
+  }
+  return out;
+}
+
+std::vector<RowMatrix> run(const std::vector<NoisyFunction>& functions, const RowMatrix& start,
+                           Index steps, std::uint64_t seed) {
+  std::vector<RowMatrix> out(functions.size());
+  parallel_for(static_cast<Index>(functions.size()), [&](Index d) {
+    const auto at = static_cast<std::size_t>(d);
+    const Vector sd = functions[at].variance.cwiseSqrt();
+    constexpr std::uint64_t streams = std::uint64_t{1} << 32;  // apart from those of the functions
+    Random random(seed, streams + static_cast<std::uint64_t>(d));
+    RowMatrix window = start;
+    out[at].resize(steps, sd.size());
+    for (Index s = 0; s < steps; ++s) {
+      RowMatrix y = functions[at].f(window);
+      for (Index p = 0; p < y.cols(); ++p) y(0, p) += sd(p) * random.normal();
+      out[at].row(s) = y;
+      shift(window, y);
+    }
+  });
+  return out;
 }
 
 }  // namespace
@@ -173,7 +220,12 @@ Prediction simulate(const RegressionFit& fit, ConstRows series, Index steps, Pro
   if (how == Propagation::draws) {
     if (options.draws < 2)
       throw InputError(fmt::format("moments need at least two draws, got {}", options.draws));
-    return moments_of(simulate_draws(fit, series, steps, options), noise_of(fit));
+    const RowMatrix start = last_window(fit, series, steps);
+    const std::vector<NoisyFunction> functions = noisy_functions(fit, options);
+    Vector noise = Vector::Zero(fit.posterior.outputs());
+    for (const NoisyFunction& f : functions)
+      noise += f.variance / static_cast<double>(functions.size());
+    return moments_of(run(functions, start, steps, options.seed), noise);
   }
   const Index D = fit.posterior.dims(), P = fit.posterior.outputs();
   Window window{last_window(fit, series, steps), Matrix::Zero(D, D)};
@@ -193,23 +245,7 @@ Prediction simulate(const RegressionFit& fit, ConstRows series, Index steps, Pro
 std::vector<RowMatrix> simulate_draws(const RegressionFit& fit, ConstRows series, Index steps,
                                       const DrawOptions& options) {
   const RowMatrix start = last_window(fit, series, steps);
-  const Vector sd = noise_of(fit).cwiseSqrt();
-  const std::vector<FunctionDraw> functions =
-      fit.sample_functions(options.draws, options.seed, options.features);
-  std::vector<RowMatrix> out(functions.size(), RowMatrix(steps, sd.size()));
-  parallel_for(static_cast<Index>(functions.size()), [&](Index d) {
-    const auto at = static_cast<std::size_t>(d);
-    constexpr std::uint64_t streams = std::uint64_t{1} << 32;  // apart from those of the functions
-    Random random(options.seed, streams + static_cast<std::uint64_t>(d));
-    RowMatrix window = start;
-    for (Index s = 0; s < steps; ++s) {
-      RowMatrix y = functions[at](window);
-      for (Index p = 0; p < y.cols(); ++p) y(0, p) += sd(p) * random.normal();
-      out[at].row(s) = y;
-      shift(window, y);
-    }
-  });
-  return out;
+  return run(noisy_functions(fit, options), start, steps, options.seed);
 }
 
 }  // namespace covary

@@ -25,6 +25,17 @@ class Predict(CommandLine):
         run = covary("predict", model, self.path("grid.csv"), "--components")
         self.assertIn("component 1: periodic", run.stderr)
 
+    def test_parameters_may_be_drawn(self):
+        model = self.fitted()
+        best = self.json_of("predict", model, self.path("grid.csv"))
+        run = covary("predict", model, self.path("grid.csv"), "--parameter-draws", "12", "--seed", "3")
+        self.assertRegex(run.stderr, r"12 draws of the parameters, \d+ evaluations, R-hat 1\.\d+")
+        drawn = self.json_of("predict", model, self.path("grid.csv"), "--parameter-draws", "12", "--seed", "3")
+        self.assertEqual(len(drawn["mean"]), len(best["mean"]))
+        self.assertNotEqual(drawn["variance"], best["variance"])
+        self.refused("predict", model, self.path("grid.csv"), "--parameter-draws", "3", "--gradients",
+                     says=["--parameter-draws"])
+
     def test_gradients_are_those_of_the_predictions(self):
         model = self.fitted()
         x, h = 1.3, 1e-5

@@ -59,6 +59,14 @@ class Series(CommandLine):
         self.assertIn("4 of 87 windows", run.stderr)
         self.assertEqual(self.object_in(run.stdout)["n"], 83)
 
+    def test_each_draw_has_parameters_of_its_own(self):
+        self.fit("--target", "a")
+        steps = ("predict", self.path("m.cov"), self.table, "--steps", "3", "--propagation", "draws", "--draws", "20")
+        drawn = self.json_of(*steps, "--parameter-draws", "8", "--seed", "1")
+        self.assertEqual(drawn, self.json_of(*steps, "--parameter-draws", "8", "--seed", "1"))
+        self.assertNotEqual(drawn["mean"], self.json_of(*steps, "--seed", "1")["mean"])
+        self.assertTrue(all(v > 0 for v in drawn["variance"]))
+
     def test_bad_calls_say_what_to_do(self):
         fit = ("fit", self.table, "--target", "a", "--lags", "3")
         self.refused(*fit, "--inputs", "b", says=["own past"])
@@ -68,6 +76,7 @@ class Series(CommandLine):
         model = self.path("m.cov")
         self.refused("predict", model, self.table, "--steps", "2", "--gradients", says=["--steps"])
         self.refused("predict", model, self.table, "--steps", "2", "--propagation", "augmented", says=["sparse"])
+        self.refused("predict", model, self.table, "--steps", "2", "--parameter-draws", "3", says=["--propagation draws"])
         self.refused("predict", self.fitted("--max-iter", "0", out="o.cov"), self.path("train.csv"), "--steps", "2",
                      says=["fit --lags"])
 

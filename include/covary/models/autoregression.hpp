@@ -37,6 +37,9 @@ struct DrawOptions {
   Index draws = 100;
   Index features = 1000;  // random features of each draw of f
   std::uint64_t seed = 0;
+  // ParameterDraws::values of an exact fit: draw d has those of row d, from the first again after
+  // the last, and what is not known of kernel and noise is in the spread. Empty: those of the fit.
+  RowMatrix parameters = {};
 };
 
 // The steps after the end of a series, of which the last τ rows count and must be complete: means

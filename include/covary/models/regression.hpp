@@ -13,6 +13,10 @@
 
 namespace covary {
 
+class ParameterPosterior;
+struct ParameterDrawOptions;
+struct ParameterDraws;
+
 enum class Switch { automatic, on, off };
 
 // Where training stands after an iteration: what the rest of it depends on besides the data and the
@@ -124,8 +128,11 @@ class Regression {
   // parameters are integrated in log θ. A parameter without a prior gets a wide one centred at its
   // data-scaled start: log θ ~ N(log start, 2²), or N(start, 10²) for real ones.
   double laplace_log_evidence() const;
+  // Draws from that posterior, after fit(); see covary/models/parameter_draws.hpp.
+  ParameterDraws sample_parameters(const ParameterDrawOptions& options) const;
 
  private:
+  ParameterPosterior parameter_posterior() const;
   double evidence(ConstVector values, Jitter& jitter, Vector* values_bar,
                   Matrix* workspace = nullptr) const;
   Vector find_standard_errors(const Vector& u, Jitter jitter,
