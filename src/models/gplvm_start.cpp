@@ -1,13 +1,16 @@
-// Where a latent-variable model starts: principal components and a high ratio of signal to noise.
+// Where a latent-variable model starts: principal components, of several views also what they
+// share, and a high ratio of signal to noise.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "covary/data/canonical.hpp"
 #include "covary/data/kmeans.hpp"
 #include "covary/data/pca.hpp"
 #include "covary/error.hpp"
 #include "covary/features/selection.hpp"
+#include "covary/linalg/blas.hpp"
 #include "covary/models/gplvm.hpp"
 #include "covary/random/random.hpp"
 
@@ -58,21 +61,39 @@ double Gplvm::View::mean_square() const {
   return std::max(sum / count, 1e-12);
 }
 
-// Those of each view side by side: dimensions of their own to begin with.
-RowMatrix Gplvm::components_by_view(Random& random) const {
+// Those of each view side by side: dimensions of their own to begin with. Before them come
+// dimensions that the views share, if there are any, of which the views keep what is left.
+RowMatrix Gplvm::components_by_view(ConstRows shared, Random& random) const {
   const Index N = views_.front().Y.rows(), Q = options_.latent;
   const auto V = static_cast<Index>(views_.size());
   RowMatrix out(N, Q);
-  Index at = 0;
+  out.leftCols(shared.cols()) = shared;
+  Index at = shared.cols();
   for (Index v = 0; v < V; ++v) {
     const Index share = (Q - at) / (V - v);
     if (share == 0) continue;
-    out.middleCols(at, share) =
-        components(views_[static_cast<std::size_t>(v)].Y, share, Random(options_.seed, 0x70ca));
+    RowMatrix left = filled(views_[static_cast<std::size_t>(v)].Y);
+    if (shared.cols()) {  // uncorrelated, of mean zero and unit variance
+      const Matrix S = shared;
+      const Matrix weights = product(S, left, Op::transpose) / static_cast<double>(N);
+      left -= product(S, weights);
+    }
+    out.middleCols(at, share) = components(left, share, Random(options_.seed, 0x70ca));
     at += share;
   }
   if (at < Q) out.rightCols(Q - at) = 0.1 * random.normal_matrix(N, Q - at);
   return out;
+}
+
+// What the views have in common by more than chance, from as many components of each as the latent
+// space has dimensions. It gets no more of them than each view for its own; all of them, if there
+// are more views than dimensions.
+RowMatrix Gplvm::shared_directions() const {
+  std::vector<RowMatrix> tables;
+  for (const View& v : views_) tables.push_back(filled(v.Y));
+  const Index Q = options_.latent, part = Q / (static_cast<Index>(views_.size()) + 1);
+  const SharedDirections all = SharedDirections::fit(tables, Q);
+  return all.scores.leftCols(std::min(all.clear(), part ? part : Q));
 }
 
 // Those of all views together, each of the same weight: shared dimensions to begin with.
@@ -92,10 +113,15 @@ RowMatrix Gplvm::joint_components() const {
 RowMatrix Gplvm::start_means(Index start) const {
   const Index N = views_.front().Y.rows(), Q = options_.latent;
   Random random(options_.seed, 0x6c76 + static_cast<std::uint64_t>(start));
-  const bool joint = start == 1 && views_.size() > 1;
   RowMatrix out = options_.start_mean;
-  if (out.size() == 0) out = joint ? joint_components() : components_by_view(random);
-  if (start > 0 && !joint) {  // turned and shaken
+  bool shaken = start > 0;
+  if (out.size() == 0) {
+    const bool several = views_.size() > 1, joint = several && start == 2;
+    const RowMatrix shared = several && start == 1 ? shared_directions() : RowMatrix(N, 0);
+    out = joint ? joint_components() : components_by_view(shared, random);
+    if (joint || shared.cols()) shaken = false;
+  }
+  if (shaken) {  // turned, too
     const Matrix turn = random.normal_matrix(Q, Q) * 0.3 + Matrix::Identity(Q, Q);
     out = RowMatrix(out.lazyProduct(turn)) + 0.3 * random.normal_matrix(N, Q);
     for (Index q = 0; q < Q; ++q)

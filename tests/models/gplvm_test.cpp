@@ -9,6 +9,7 @@
 #include "covary/error.hpp"
 #include "covary/inference/row_density.hpp"
 #include "covary/inference/uncertain_inputs.hpp"
+#include "covary/linalg/blas.hpp"
 #include "covary/linalg/cholesky.hpp"
 #include "covary/models/sparse_regression.hpp"
 #include "covary/random/random.hpp"
@@ -451,6 +452,36 @@ TEST(Gplvm, SettingsHoldFromEveryStart) {
     EXPECT_EQ(fit.summary.starts.size(), 3u);
     EXPECT_NE(fit.summary.warnings.front().find("no closed expectations"), std::string::npos);
   }
+}
+
+// Two views of a signal that both have, weakly, beside a louder one of each.
+TEST(Gplvm, AStartOfSeveralViewsIsWhatTheyShare) {
+  const Index N = 60;
+  const Vector t = Vector::LinSpaced(N, 0.0, 6.0);
+  const Vector shared = t.array().sin();
+  Random random(4);
+  RowMatrix both(N, 12);
+  for (Index p = 0; p < 12; ++p) {
+    const Vector own = p < 6 ? Vector((2.3 * t.array()).cos()) : Vector((3.1 * t.array()).cos());
+    both.col(p) =
+        random.normal() * shared + 3.0 * random.normal() * own + 0.05 * random.normal_vector(N);
+  }
+  GplvmOptions o;
+  o.latent = 4;
+  o.views = {{"a", {0, 1, 2, 3, 4, 5}}, {"b", {6, 7, 8, 9, 10, 11}}};
+  o.starts = 1;
+  o.first_start = 1;
+  o.held_iterations = 0;
+  o.training.max_iterations = 0;
+  const RowMatrix X = Gplvm(both, o).fit().mean;
+  const Vector centred = shared.array() - shared.mean();
+  EXPECT_GT(std::abs(dot(X.col(0), centred)) / (X.col(0).norm() * centred.norm()), 0.99);
+  EXPECT_LT((X.colwise().squaredNorm() / static_cast<double>(N)).maxCoeff(), 1.0 + 1e-8);
+  // The rest has no part of it.
+  for (Index q = 1; q < 4; ++q) EXPECT_LT(std::abs(dot(X.col(q), X.col(0))), 1e-6);
+  // From means that are given, further starts are shaken whatever the views.
+  o.start_mean = X;
+  EXPECT_GT((Gplvm(both, o).fit().mean - X).norm(), 1.0);
 }
 
 TEST(NeighbourErrors, CountsRowsWhoseNeighbourDiffers) {

@@ -52,8 +52,9 @@ struct GplvmOptions {
   // Where training starts: at these means (N×Q), or at principal components (of each view, side by
   // side, if there are several), with noise of 1/snr of the outputs'
   // variance, held with the kernel's variance for the first iterations. Further starts turn and
-  // shake the means; of several views the second is the components of all together. The best bound
-  // is kept. With times, rows that do not follow each other are trained first, for twice the
+  // shake the means; of several views the second is what they share (SharedDirections) and
+  // components of the rest of each, and the third components of all together. The best bound is
+  // kept. With times, rows that do not follow each other are trained first, for twice the
   // iterations held, and the dynamics begin at the smooth part of their means.
   RowMatrix start_mean = {};
   double snr = 100.0;
@@ -123,7 +124,8 @@ class Gplvm {
   };
   std::string path(const View& v, const std::string& rest) const;
   RowMatrix start_means(Index start) const;
-  RowMatrix components_by_view(Random& random) const;
+  RowMatrix components_by_view(ConstRows shared, Random& random) const;
+  RowMatrix shared_directions() const;
   RowMatrix joint_components() const;
   void declare(ConstRows means, std::uint64_t seed);
   SparseValues unpack(const View& v, ConstVector values) const;
