@@ -113,7 +113,8 @@ FeaturesPtr start_spectral(const FeatureChoice& choice, const Kernel& kernel, Co
 }
 
 // n rows of X beyond the first M of a greedy choice, random ones where it has no more. From random
-// rows alone sums train to far lower bounds (parkinsons-basis in docs/experiments.md).
+// rows alone sums trained to lower bounds at most sizes tried (parkinsons-basis in
+// docs/experiments.md).
 RowMatrix further_rows(const Kernel& kernel, ConstVector theta, ConstRows X, Index M, Index n,
                        Random& random, std::uint64_t seed) {
   constexpr Index most_greedy = 2000;  // beyond, choosing would cost more than many steps

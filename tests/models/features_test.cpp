@@ -77,7 +77,7 @@ TEST(Features, BasisIsWithinItsPoints) {
 }
 
 // The points of sums start where a greedy choice of as many puts them: with random rows instead of
-// the later ones, sums trained to far lower bounds.
+// the later ones, most sums trained to lower bounds.
 TEST(Features, SumsStartAtGreedyRows) {
   const Wave d;
   const Kernel kernel = "se";
