@@ -93,8 +93,8 @@ void draw(Result& result, const Vector& truth, const std::array<Prediction, meth
 }
 
 // How often ours is below the other, of paired starts.
-double share_below(const Matrix& ours, const Matrix& other, Score score) {
-  return (ours.col(score).array() < other.col(score).array()).cast<double>().mean();
+double share_below(const Matrix& own, const Matrix& other, Score score) {
+  return (own.col(score).array() < other.col(score).array()).cast<double>().mean();
 }
 
 }  // namespace
