@@ -16,6 +16,7 @@
 #include "covary/models/regression.hpp"
 #include "experiments.hpp"
 #include "latent_support.hpp"
+#include "map_rows.hpp"
 #include "sparse_support.hpp"
 
 namespace covary::experiments {
@@ -159,6 +160,9 @@ Result pose_silhouette(const Settings& settings) {
   add("nearest runs of silhouettes", "4.04", poses(runs), "11 frames; theirs is not described");
   add("Gaussian-process regression", "4.27", exact_regression(d.train, d.test, settings.seed),
       "exact, one lengthscale");
+  add("shared GP-LVM", "5.13",
+      shared_gplvm_poses(d.train.P, d.train.S, d.test.S, latent, settings.seed),
+      "latent inputs are points");
 
   RowMatrix Y(d.train.S.rows(), pose + silhouette), seen(d.test.S.rows(), pose + silhouette);
   Y << d.train.P, d.train.S;
