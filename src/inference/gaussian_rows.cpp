@@ -20,14 +20,16 @@ constexpr double largest_rho = 1e-4, first_rung = 1e-12, last_rung = 1e-4;
 Cholesky factor_for(const SparseProblem& p, const SparseValues& v, double trace_psi2,
                     Jitter& jitter, SparseTerms& terms, bool& moves) {
   moves = false;
-  const auto factor = [&](Jitter& with) {
+  // The smallest eigenvalue is an estimate from below; what was added is known.
+  const auto factor = [&](Jitter& with, double added) {
     Cholesky out =
         factor_Kuu(*p.features, v.theta, v.z, with, p.guard_eigenvalue, &terms.smallest_eigenvalue);
+    terms.smallest_eigenvalue = std::max(terms.smallest_eigenvalue, added);
     terms.rho = unit_rounding * trace_psi2 / (v.noise * terms.smallest_eigenvalue);
     return out;
   };
   if (jitter.rung == 0.0) {
-    Cholesky bare = factor(jitter);
+    Cholesky bare = factor(jitter, 0.0);
     if (jitter.rung == 0.0 && terms.rho <= largest_rho) return bare;
     jitter.raised = true;
   }
@@ -36,11 +38,9 @@ Cholesky factor_for(const SparseProblem& p, const SparseValues& v, double trace_
                most = last_rung * p.features->Kuu(v.theta.data(), v.z.data()).diagonal().mean();
   moves = ridge < most;
   Jitter with = jitter;
-  with.asked += std::min(ridge, most);
-  Cholesky out = factor(with);
-  // The smallest eigenvalue is an estimate from below; this one is known.
-  terms.smallest_eigenvalue = std::max(terms.smallest_eigenvalue, std::min(ridge, most));
-  terms.rho = unit_rounding * trace_psi2 / (v.noise * terms.smallest_eigenvalue);
+  const double added = std::min(ridge, most);
+  with.asked += added;
+  Cholesky out = factor(with, added);
   jitter.rung = with.rung;
   jitter.raised = with.raised;
   return out;
