@@ -18,6 +18,16 @@ void add_common(CLI::App& app, Common& common) {
       ->check(CLI::Range(0, 4096));
 }
 
+CLI::Validator at_least_one() {
+  return {[](const std::string& text) {
+            long long value = 0;
+            return CLI::detail::lexical_cast(text, value) && value > 0
+                       ? std::string()
+                       : fmt::format("{} is not a whole number of at least 1", text);
+          },
+          "POSITIVE"};
+}
+
 json finite(double v) { return std::isfinite(v) ? json(v) : json(nullptr); }
 
 json finite(const Vector& v) {

@@ -18,6 +18,8 @@ struct Common {
   int threads = 0;
 };
 void add_common(CLI::App& app, Common& common);
+// Of an option that counts something: a whole number of at least one.
+CLI::Validator at_least_one();
 
 // What a verb hands back: the JSON object, and the text for people.
 struct Outcome {

@@ -298,11 +298,11 @@ void add_predict(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
   sub->add_option("--parameter-draws", a->parameter_draws,
                   "Of exact regression: over so many draws of the parameters from their posterior, "
                   "in place of the best; with --steps each of --propagation draws has its own")
-      ->check(CLI::PositiveNumber);
+      ->check(at_least_one());
   sub->add_option("--correspond", a->correspond,
                   "Of several views: the K nearest training rows in what the views share, for rows "
                   "that leave a view empty, and that view decoded with each")
-      ->check(CLI::PositiveNumber);
+      ->check(at_least_one());
   sub->add_option("--exposure", a->data.exposure, "Column of exposures or trials, as in fit");
   sub->add_option("--threshold", a->data.threshold,
                   "Of two classes: the second from this probability on")

@@ -153,7 +153,7 @@ void add_sample(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   sub->add_option("--thin", a->thin, "Of --posterior: sweeps from a draw to the next")
-      ->check(CLI::PositiveNumber)
+      ->check(at_least_one())
       ->capture_default_str();
   sub->add_option("--out", a->data.out, "CSV to write (default: standard output)");
   sub->footer("Example:\n  covary sample model.cov new.csv -n 10 --out draws.csv");

@@ -44,7 +44,7 @@ ScoredRows scored_rows(const SavedModel& m, const Table& table) {
 void add_step_options(CLI::App& sub, StepArguments& a) {
   sub.add_option("--steps", a.steps,
                  "Of a model of fit --lags: so many steps beyond the end of the series in DATA")
-      ->check(CLI::PositiveNumber);
+      ->check(at_least_one());
   sub.add_option(
          "--propagation", a.propagation,
          "How predictions are fed back: moments, augmented, plug-in, or draws of f, each run "
@@ -52,7 +52,7 @@ void add_step_options(CLI::App& sub, StepArguments& a) {
       ->check(CLI::IsMember({"moments", "augmented", "plug-in", "draws"}))
       ->capture_default_str();
   sub.add_option("--draws", a.draws.draws, "Of --propagation draws: how many")
-      ->check(CLI::PositiveNumber)
+      ->check(at_least_one())
       ->capture_default_str();
   sub.add_option("--seed", a.draws.seed, "Of draws, of f or of the parameters")
       ->capture_default_str();

@@ -17,7 +17,7 @@ void add_training_options(CLI::App& sub, TrainingArguments& a) {
   sub.add_option("--lags", a.lags,
                  "Autoregression: the inputs are so many past values of the targets, which are "
                  "series")
-      ->check(CLI::PositiveNumber);
+      ->check(at_least_one());
   sub.add_option(
          "--likelihood", a.likelihood,
          "gaussian, bernoulli, softmax, one_vs_rest, poisson, student_t, … (docs/likelihoods.md); "
@@ -45,11 +45,11 @@ void add_training_options(CLI::App& sub, TrainingArguments& a) {
   sub.add_option("--pca", a.pca,
                  "The model sees so many principal components of the scaled inputs; for --model "
                  "laplace, ep, vgp and svgp")
-      ->check(CLI::PositiveNumber);
+      ->check(at_least_one());
   sub.add_option("--gplvm", a.gplvm,
                  "The model sees the latent space, of so many dimensions at most, that a Bayesian "
                  "GP-LVM finds for the inputs of all rows; for the same models")
-      ->check(CLI::PositiveNumber);
+      ->check(at_least_one());
   sub.add_option("--jitter", a.jitter, "Added to the covariance's diagonal, absolute")
       ->capture_default_str();
   sub.add_option("--max-iter", a.max_iter, "Iterations of each start; 0 only evaluates")

@@ -13,7 +13,6 @@
 #include "covary/features/fourier.hpp"
 #include "covary/features/orthogonal.hpp"
 #include "covary/features/parametric.hpp"
-#include "covary/features/selection.hpp"
 #include "covary/features/stacked.hpp"
 #include "covary/features/windows.hpp"
 #include "covary/parameters/suggest.hpp"
@@ -112,25 +111,6 @@ FeaturesPtr start_spectral(const FeatureChoice& choice, const Kernel& kernel, Co
   return orthogonal_features(kernel, mean, orthogonal_scale(l, sd > 0.0 ? sd : l), M);
 }
 
-// n rows of X beyond the first M of a greedy choice, random ones where it has no more. From random
-// rows alone sums trained to lower bounds at most sizes tried (parkinsons-basis in
-// docs/experiments.md).
-RowMatrix further_rows(const Kernel& kernel, ConstVector theta, ConstRows X, Index M, Index n,
-                       Random& random, std::uint64_t seed) {
-  constexpr Index most_greedy = 2000;  // beyond, choosing would cost more than many steps
-  RowMatrix out(n, X.cols());
-  Index found = 0;
-  if (n > 0 && M + n <= most_greedy) {
-    const RowMatrix chosen = select_inducing(Selection::greedy_variance, std::min(M + n, X.rows()),
-                                             X, kernel, theta, seed)
-                                 .Z;
-    found = std::max<Index>(0, chosen.rows() - M);
-    out.topRows(found) = chosen.bottomRows(found);
-  }
-  for (Index i = found; i < n; ++i) out.row(i) = X.row(random.integer(X.rows()));
-  return out;
-}
-
 // The first point of a variable counts; the others are there to be found of use.
 RowMatrix first_weights(Index M, Index C, Random& random) {
   RowMatrix out = 0.1 * random.normal_matrix(M, C);
@@ -226,12 +206,12 @@ FeaturesPtr start_features(const FeatureChoice& choice, const Kernel& kernel, Co
   if (choice.is_points()) return inducing_points(kernel, Z);
   Random random(seed, 0xfea7);
   const Index D = X.cols();
-  // The first points of sums are Z.
+  // The first points of sums are Z, the others random rows.
   const auto with_others = [&] {
     RowMatrix points(Z.rows() * choice.points, D);
-    const Index others = points.rows() - Z.rows();
     points.topRows(Z.rows()) = Z;
-    points.bottomRows(others) = further_rows(kernel, theta, X, Z.rows(), others, random, seed);
+    for (Index i = Z.rows(); i < points.rows(); ++i)
+      points.row(i) = X.row(random.integer(X.rows()));
     return points;
   };
   if (choice.kind == Kind::basis) {

@@ -35,6 +35,9 @@ class Predict(CommandLine):
         self.assertNotEqual(drawn["variance"], best["variance"])
         self.refused("predict", model, self.path("grid.csv"), "--parameter-draws", "3", "--gradients",
                      says=["--parameter-draws"])
+        for count in ("0", "-2", "half"):
+            self.refused("predict", model, self.path("grid.csv"), "--parameter-draws", count,
+                         says=["--parameter-draws", f"{count} is not a whole number of at least 1"])
 
     def test_gradients_are_those_of_the_predictions(self):
         model = self.fitted()

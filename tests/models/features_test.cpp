@@ -76,29 +76,6 @@ TEST(Features, BasisIsWithinItsPoints) {
   EXPECT_NEAR(few.evaluate().value, value, 1e-8 * std::abs(value));
 }
 
-// The points of sums start where a greedy choice of as many puts them: with random rows instead of
-// the later ones, most sums trained to lower bounds.
-TEST(Features, SumsStartAtGreedyRows) {
-  const Wave d;
-  const Kernel kernel = "se";
-  const Vector theta = kernel.parameters(1).values();
-  const auto greedy = [&](Index M) {
-    return select_inducing(Selection::greedy_variance, M, d.X, kernel, theta, 0).Z;
-  };
-  const RowMatrix Z = greedy(4), all = greedy(12);
-  for (const char* kind : {"basis(3)", "multiscale(3)"}) {
-    SCOPED_TRACE(kind);
-    Parameters p;
-    start_features(kind, kernel, theta, d.X, Z, 4, 7)->declare(p);
-    EXPECT_EQ(Vector(p.at("features.Z").value), Vector(Eigen::Map<const Vector>(all.data(), 12)));
-  }
-  // More than the data have: the rest are rows all the same.
-  const RowMatrix few = d.X.topRows(6);
-  Parameters p;
-  start_features("basis(4)", kernel, theta, few, few.topRows(3), 3, 7)->declare(p);
-  for (const double z : p.at("features.Z").value) EXPECT_TRUE((few.array() == z).any());
-}
-
 // A white Kuu gives the bounds that its own Gram matrix gives, and an SVGP at its best q the
 // collapsed one.
 TEST(Features, EigenfunctionsCollapsedAndNot) {
