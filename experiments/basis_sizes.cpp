@@ -12,6 +12,7 @@
 
 #include "basis_support.hpp"
 #include "experiments.hpp"
+#include "ledger.hpp"
 
 namespace covary::experiments {
 namespace {
@@ -21,11 +22,22 @@ std::string show(const Score& s) {
                      s.noise_sd, s.seconds);
 }
 
-std::vector<Score> table(Result& result, const Task& task, const std::string& what,
+// A fit, unless the ledger has it.
+Score kept_fit(Ledger& ledger, const std::string& what, const Size& size,
+               const std::function<Score()>& fit) {
+  const Vector v = ledger.once(what + size.name(), [&] {
+    const Score s = fit();
+    return Vector{{s.rmse, s.nlpd, s.bound, s.noise_sd, s.seconds,
+                   static_cast<double>(s.iterations), static_cast<double>(s.numbers)}};
+  });
+  return {size, v(0), v(1), v(2), v(3), v(4), std::lround(v(5)), std::lround(v(6))};
+}
+
+std::vector<Score> table(Result& result, Ledger& ledger, const Task& task, const std::string& what,
                          const std::vector<Size>& sizes, const BasisTraining& how) {
   std::vector<Score> out;
   for (const Size& size : sizes) {
-    out.push_back(fit_basis(task, size, how));
+    out.push_back(kept_fit(ledger, what, size, [&] { return fit_basis(task, size, how); }));
     result.add(fmt::format("{}{}: RMSE; NLPD; bound a row; noise sd; time", what, size.name()), "",
                show(out.back()), fmt::format("{} numbers", out.back().numbers));
   }
@@ -96,7 +108,7 @@ const Score& best_of(const std::vector<Score>& scores, bool many) {
 
 }  // namespace
 
-Result kin40k_basis(const Settings& settings) {
+Result kin40k_basis(const Settings& settings, Ledger& ledger) {
   Result result;
   result.name = "kin40k-basis";
   result.source = "van der Wilk (2019), sections 4.5.1 to 4.5.3, Figs 4.6, 4.8, 4.10, 4.11";
@@ -104,7 +116,7 @@ Result kin40k_basis(const Settings& settings) {
   const BasisTraining how{.iterations = settings.repeats ? settings.repeats : 200,
                           .seed = settings.seed};
   const std::vector<Score> asked =
-      table(result, task, "", {{10, 20}, {50, 8}, {150, 1}, {200, 1}}, how);
+      table(result, ledger, task, "", {{10, 20}, {50, 8}, {150, 1}, {200, 1}}, how);
   result.add("equal iterations: (10, 20) beats (150, 1) in RMSE", "yes",
              asked[0].rmse < asked[2].rmse ? "yes" : "no");
   result.add("equal iterations: (200, 1) has the better bound than (50, 8), and the worse RMSE",
@@ -116,40 +128,43 @@ Result kin40k_basis(const Settings& settings) {
         return a.seconds < b.seconds;
       })->seconds;
   for (const Score& s : asked) {
-    const Score timed =
-        fit_basis(task, s.size, {.iterations = 100000, .seed = settings.seed, .seconds = least});
+    const Score timed = kept_fit(ledger, "equal time, ", s.size, [&] {
+      return fit_basis(task, s.size,
+                       {.iterations = 100000, .seed = settings.seed, .seconds = least});
+    });
     result.add(
         fmt::format("equal time, {}: RMSE; NLPD; bound a row; noise sd; time", s.size.name()), "",
         show(timed), fmt::format("{} iterations", timed.iterations));
   }
   // At most 2000 numbers stored.
   const std::vector<Score> small =
-      table(result, task, "small: ", {{30, 1}, {40, 1}, {10, 20}, {20, 8}, {25, 5}, {30, 3}}, how);
+      table(result, ledger, task,
+            "small: ", {{30, 1}, {40, 1}, {10, 20}, {20, 8}, {25, 5}, {30, 3}}, how);
   const Score &one = best_of(small, false), &many = best_of(small, true);
   result.claim(
       "of at most 2000 numbers, the best bound of C > 1 beats that of C = 1 in RMSE and NLPD",
       many.rmse < one.rmse && many.nlpd < one.nlpd,
       fmt::format("{}: {:.4f}, {:.4f}; {}: {:.4f}, {:.4f}", many.size.name(), many.rmse, many.nlpd,
                   one.size.name(), one.rmse, one.nlpd));
-  table(result, with_noise(task, 0.4, settings.seed),
+  table(result, ledger, with_noise(task, 0.4, settings.seed),
         "noise of sd 0.4 added: ", {{20, 1}, {20, 8}, {100, 1}}, how);
   picture(result, small);
   return result;
 }
 
-Result parkinsons_basis(const Settings& settings) {
+Result parkinsons_basis(const Settings& settings, Ledger& ledger) {
   Result result;
   result.name = "parkinsons-basis";
   result.source = "van der Wilk (2019), sections 4.5.1 to 4.5.3, Figs 4.7, 4.9, 4.12";
   const Task task = read_parkinsons(settings);
   // From exact fits of 300 rows both kinds reach better bounds at most sizes than from 1000.
-  const BasisTraining how{.iterations = settings.repeats ? settings.repeats : 150,
+  const BasisTraining how{.iterations = settings.repeats ? settings.repeats : 1000,
                           .seed = settings.seed,
                           .subset = 300};
   const std::vector<Size> sizes = {{20, 1}, {50, 1}, {100, 1}, {200, 1}, {300, 1}, {5, 2},
                                    {5, 4},  {10, 5}, {10, 10}, {20, 5},  {30, 4},  {50, 2},
                                    {50, 5}, {80, 3}, {100, 2}, {100, 5}, {150, 2}};
-  const std::vector<Score> scores = table(result, task, "", sizes, how);
+  const std::vector<Score> scores = table(result, ledger, task, "", sizes, how);
   const std::vector<double> nlpd = compression(scores, &Score::nlpd),
                             rmse = compression(scores, &Score::rmse);
   const auto each = [](const std::vector<double>& ratios) {
@@ -159,13 +174,15 @@ Result parkinsons_basis(const Settings& settings) {
                median(nlpd) >= 3.0, fmt::format("{:.1f} times; {}", median(nlpd), each(nlpd)));
   result.add("so many times fewer at equal RMSE", "2 to 3",
              fmt::format("{:.1f}; {}", median(rmse), each(rmse)), "0: none is as good");
-  std::optional<RegressionFit> sums;
-  fit_basis(task, {10, 5}, how, &sums);
-  const Score unsummed = from_sums(task, *sums, how);
+  const Score unsummed = kept_fit(ledger, "from the points of M = 10, C = 5: ", {50, 1}, [&] {
+    std::optional<RegressionFit> sums;
+    fit_basis(task, {10, 5}, how, &sums);
+    return from_sums(task, *sums, how);
+  });
   result.add(
       "M = 50, C = 1, from the points of M = 10, C = 5: RMSE; NLPD; bound a row; noise sd; time",
       "", show(unsummed), fmt::format("{} numbers", unsummed.numbers));
-  table(result, with_noise(task, 0.05, settings.seed),
+  table(result, ledger, with_noise(task, 0.05, settings.seed),
         "noise of sd 0.05 added: ", {{20, 1}, {20, 5}, {100, 1}, {100, 5}}, how);
   picture(result, scores);
   return result;

@@ -1,6 +1,7 @@
 #include "experiments.hpp"
 
 #include "covary/error.hpp"
+#include "ledger.hpp"
 
 namespace covary::experiments {
 
@@ -16,12 +17,17 @@ void Result::claim(std::string quantity, bool holds_here, std::string measured) 
       {std::move(quantity), "", std::move(measured), holds_here ? "holds" : "DOES NOT HOLD"});
 }
 
-Result Run::operator()(const LongSettings& settings) const {
+Result Run::operator()(const std::string& name, const LongSettings& settings) const {
   if (of_all_) return of_all_(settings);
-  if (settings.minutes > 0.0 || settings.inducing != 0 || !settings.checkpoint.empty())
+  if (settings.minutes > 0.0 || settings.inducing != 0)
     throw InputError(
-        "this experiment is no single long training; leave out --minutes, --inducing and "
-        "--checkpoint");
+        "this experiment is no single long training; leave out --minutes and --inducing");
+  if (of_units_) {
+    Ledger ledger(name, settings);
+    return of_units_(settings, ledger);
+  }
+  if (!settings.checkpoint.empty())
+    throw InputError("this experiment keeps no checkpoint; leave out --checkpoint");
   if (of_most_) return of_most_(settings);
   if (settings.repeats != 0 || settings.rows != 0)
     throw InputError(

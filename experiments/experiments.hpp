@@ -49,22 +49,27 @@ struct Settings {
 struct LongSettings : Settings {
   double minutes = 0.0;  // of wall-clock
   Index inducing = 0;
-  std::string checkpoint = {};  // keeps the state of training
+  std::string checkpoint = {};  // keeps the state of training, or the units of a Ledger
   bool resume = false;
 };
 
-// An experiment's function: of the seed alone, of most settings, or of all.
+class Ledger;
+
+// An experiment's function: of the seed alone, of most settings, of these and what was found
+// before, or of all.
 class Run {
  public:
-  Run(Result (*of_seed)(std::uint64_t)) : of_seed_(of_seed) {}     // NOLINT: a kind of it
-  Run(Result (*of_most)(const Settings&)) : of_most_(of_most) {}   // NOLINT
-  Run(Result (*of_all)(const LongSettings&)) : of_all_(of_all) {}  // NOLINT
+  Run(Result (*of_seed)(std::uint64_t)) : of_seed_(of_seed) {}    // NOLINT: a kind of it
+  Run(Result (*of_most)(const Settings&)) : of_most_(of_most) {}  // NOLINT
+  Run(Result (*of_units)(const Settings&, Ledger&)) : of_units_(of_units) {}  // NOLINT
+  Run(Result (*of_all)(const LongSettings&)) : of_all_(of_all) {}             // NOLINT
   // InputError where settings are given to one that has none.
-  Result operator()(const LongSettings& settings) const;
+  Result operator()(const std::string& name, const LongSettings& settings) const;
 
  private:
   Result (*of_seed_)(std::uint64_t) = nullptr;
   Result (*of_most_)(const Settings&) = nullptr;
+  Result (*of_units_)(const Settings&, Ledger&) = nullptr;
   Result (*of_all_)(const LongSettings&) = nullptr;
 };
 
@@ -101,21 +106,21 @@ Result gpc_method_comparison(std::uint64_t seed);
 Result banana(const Settings& settings);
 Result gpc_usps_loops(const Settings& settings);
 Result oil_flow(const Settings& settings);
-Result mrd_toy(const Settings& settings);
-Result mocap_walk_run(const Settings& settings);
+Result mrd_toy(const Settings& settings, Ledger& ledger);
+Result mocap_walk_run(const Settings& settings, Ledger& ledger);
 Result mocap_svi(const Settings& settings);
 Result pose_silhouette(const Settings& settings);
 Result mrd_oil(const Settings& settings);
 Result yale_faces(const Settings& settings);
 Result fi_mrd(const Settings& settings);
 Result video(const Settings& settings);
-Result usps_class_density(const Settings& settings);
-Result semi_supervised(const Settings& settings);
+Result usps_class_density(const Settings& settings, Ledger& ledger);
+Result semi_supervised(const Settings& settings, Ledger& ledger);
 Result mackey_glass(const Settings& settings);
 Result semi_described(const Settings& settings);
 Result interdomain_motivating(std::uint64_t seed);
-Result kin40k_basis(const Settings& settings);
-Result parkinsons_basis(const Settings& settings);
+Result kin40k_basis(const Settings& settings, Ledger& ledger);
+Result parkinsons_basis(const Settings& settings, Ledger& ledger);
 Result spectral_trace(std::uint64_t seed);
 Result spectral_diagonal(std::uint64_t seed);
 Result spectral_toys(const Settings& settings);

@@ -37,4 +37,24 @@ GplvmFit train_dynamical(const RowMatrix& Y, const GplvmOptions& options, const 
   return out;
 }
 
+GplvmFit train_with_sequence(const GplvmFit& fit, const RowMatrix& Y, GplvmOptions options,
+                             const RowMatrix& further, const RowMatrix& times,
+                             const RowMatrix& means, Index iterations) {
+  options.sequences.push_back(Y.rows());
+  options.times = above_and_below(options.times, times);
+  options.start_mean = above_and_below(fit.mean, means);
+  options.held_iterations = 0;
+  options.starts = 1;
+  options.training.max_iterations = iterations;
+  options.dynamics_start = fit.dynamics_values.tail(options.dynamics.parameter_count(times.cols()));
+  Gplvm model(above_and_below(Y, further), options);
+  Parameters& all = model.parameters();
+  for (const Parameter& p : fit.parameters.all()) {
+    Vector value = all.at(p.path).value;
+    value.head(p.value.size()) = p.value;  // of q(X) the rows that were there
+    all.set(p.path, value);
+  }
+  return model.fit();
+}
+
 }  // namespace covary::experiments

@@ -16,5 +16,10 @@ std::vector<Index> columns_between(Index first, Index end);
 
 // Trains a model of several sequences, and says how far it came.
 GplvmFit train_dynamical(const RowMatrix& Y, const GplvmOptions& options, const std::string& name);
+// Trains it on with a further sequence among the data, whose latent means start where they are
+// given; Y and options are those of the fit.
+GplvmFit train_with_sequence(const GplvmFit& fit, const RowMatrix& Y, GplvmOptions options,
+                             const RowMatrix& further, const RowMatrix& times,
+                             const RowMatrix& means, Index iterations);
 
 }  // namespace covary::experiments

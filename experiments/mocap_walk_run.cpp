@@ -1,7 +1,8 @@
 // Walks and runs of CMU's subject 35 (Damianou 2015, section 3.5.3, Table 3.1): 59 numbers a frame,
 // 31 sequences for training. Of the last half of a further run (motion 29) the right leg or the
-// upper body is missing. Nine latent dimensions, 100 inducing inputs; the dynamical models place
-// the test run as a sequence of its own, from the latent means of the nearest training frames.
+// upper body is missing. Nine latent dimensions, 100 inducing inputs. The dynamical models place
+// the test run as a sequence of its own, from the latent means of the nearest training frames, and
+// are trained on with it among their data, as in the document.
 //   RA: the root mean square error of the angles in degrees.
 //   SC: the squares of errors times the scales of Taylor et al., over the missing columns.
 #include <fmt/format.h>
@@ -14,6 +15,7 @@
 #include "covary/data/table.hpp"
 #include "experiments.hpp"
 #include "latent_support.hpp"
+#include "ledger.hpp"
 #include "map_rows.hpp"
 #include "sparse_support.hpp"
 
@@ -21,8 +23,8 @@ namespace covary::experiments {
 namespace {
 
 constexpr Index columns = 59, first_missing = 62, latent = 9, inducing = 100;
-constexpr Index train_iterations = 500, map_every = 4;
-constexpr double step = 0.05;
+constexpr Index train_iterations = 200, joint_iterations = 100, map_every = 4;
+constexpr double step = 0.05, ten_frames = 10 * step;
 
 struct Motions {
   RowMatrix Y, times;
@@ -97,16 +99,69 @@ GplvmOptions options_of(const Motions& train, const std::string& dynamics, std::
   return o;
 }
 
+// A dynamical model of the training runs, then for each problem the same with the test run among
+// the data: the bound, dimensions in use and the lengthscale over time of the former; of the latter
+// the bound, SC, RA and the course of the first missing angle.
+struct Completed {
+  double bound = 0.0, dims = 0.0, lengthscale = 0.0;
+  struct Of {
+    double bound = 0.0;
+    Error error;
+    Vector course;
+  };
+  std::vector<Of> problems;
+
+  Vector numbers() const {
+    std::vector<double> out{bound, dims, lengthscale};
+    for (const Of& p : problems) {
+      out.insert(out.end(), {p.bound, p.error.SC, p.error.RA});
+      out.insert(out.end(), p.course.begin(), p.course.end());
+    }
+    return Eigen::Map<const Vector>(out.data(), static_cast<Index>(out.size()));
+  }
+  static Completed from(const Vector& v, Index frames) {
+    Completed out{v(0), v(1), v(2), {}};
+    for (Index at = 3; at + 3 + frames <= v.size(); at += 3 + frames)
+      out.problems.push_back({v(at), {v(at + 1), v(at + 2)}, v.segment(at + 3, frames)});
+    return out;
+  }
+};
+
+Completed complete(const Motions& train, const Motions& test, const Vector& scale,
+                   const std::vector<Problem>& problems, const std::string& kernel,
+                   double lengthscale, std::uint64_t seed) {
+  GplvmOptions o = options_of(train, kernel, seed);
+  if (lengthscale > 0.0) o.dynamics_start = Vector{{1.0, lengthscale, 1e-3}};
+  const GplvmFit model = train_dynamical(train.Y, o, kernel);
+  Completed out{model.elbo,
+                static_cast<double>(model.active().size()),
+                model.parameters.at("dynamics.0.lengthscales").value(0),
+                {}};
+  for (const Problem& p : problems) {
+    const RowMatrix seen = p.masked(test.Y);
+    const RowMatrix start = take_rows(model.mean, nearest_rows(test.Y, train.Y, p.seen));
+    const auto placed =
+        model.infer_sequence(seen, test.times, {.starts = {start}, .own_noise = true});
+    const GplvmFit all =
+        train_with_sequence(model, train.Y, o, seen, test.times, placed.mean, joint_iterations);
+    const Index n = test.Y.rows();
+    const RowMatrix Y = all.decode(all.mean.bottomRows(n), all.variance.bottomRows(n)).mean;
+    out.problems.push_back({all.elbo, p.error(Y, test.Y, scale), Y.col(p.missing[0])});
+  }
+  return out;
+}
+
 }  // namespace
 
-Result mocap_walk_run(const Settings& settings) {
+Result mocap_walk_run(const Settings& settings, Ledger& ledger) {
   Result result;
   result.name = "mocap-walk-run";
   result.source = "Damianou (2015), section 3.5.3, Table 3.1";
   const Motions train = read_motions("features59_train.csv.gz"),
                 test = read_motions("features59_test.csv.gz", 29);
   const Vector scale = read_table(find_data("cmu_mocap_35/taylor_scale.csv")).values.col(0);
-  const Problem problems[] = {{"legs", 7, 14, 6.84, 2.94}, {"body", 20, 50, 11.95, 1.90}};
+  const std::vector<Problem> problems = {{"legs", 7, 14, 6.84, 2.94},
+                                         {"body", 20, 50, 11.95, 1.90}};
   const auto add = [&](const Problem& p, const std::string& what, const std::string& reported,
                        const RowMatrix& predicted, const std::string& remark = "") {
     const Error e = p.error(predicted, test.Y, scale);
@@ -123,7 +178,7 @@ Result mocap_walk_run(const Settings& settings) {
   const char* published[2][2] = {{"14.0 / 4.11", "13.5 / 4.44"}, {"30.9 / 3.20", "20.8 / 2.62"}};
   const double numbers[2][2][2] = {{{14.0, 4.11}, {13.5, 4.44}}, {{30.9, 3.20}, {20.9, 2.62}}};
   bool same = true;
-  for (int k = 0; k < 2; ++k)
+  for (std::size_t k = 0; k < 2; ++k)
     for (int s = 0; s < 2; ++s) {
       const Problem& p = problems[k];
       const auto rows = s ? nearest_rows(scaled(test.Y), scaled(train.Y), p.seen)
@@ -144,7 +199,7 @@ Result mocap_walk_run(const Settings& settings) {
   for (const auto& q : points) {
     const MapGplvmFit model = train_map_dynamical(train.Y, train.times, train.sequences, q.latent,
                                                   map_every, settings.seed);
-    for (int k = 0; k < 2; ++k)
+    for (std::size_t k = 0; k < 2; ++k)
       add(problems[k], fmt::format("MAP GP-LVM with dynamics, Q = {}", q.latent), q.reported[k],
           map_dynamical_completion(model, problems[k].masked(test.Y), test.times),
           fmt::format("every {}th frame", map_every));
@@ -157,44 +212,53 @@ Result mocap_walk_run(const Settings& settings) {
   Error best[2];
   double bound[2] = {-std::numeric_limits<double>::infinity(),
                      -std::numeric_limits<double>::infinity()};
-  for (const auto& prior : priors) {
-    const GplvmFit model =
-        train_dynamical(train.Y, options_of(train, prior.kernel, settings.seed), prior.name);
-    for (int k = 0; k < 2; ++k) {
-      const Problem& p = problems[k];
-      const RowMatrix start = take_rows(model.mean, nearest_rows(test.Y, train.Y, p.seen));
-      const auto found = model.infer_sequence(p.masked(test.Y), test.times,
-                                              {.starts = {start}, .own_noise = true});
-      const RowMatrix completed = model.decode(found.mean, found.variance).mean;
-      const double both = model.elbo + found.bound;
-      const Error e =
-          add(p, prior.name, prior.reported[k], completed,
-              fmt::format("{} dimensions ({}), bound {:.0f} and of the test run {:.0f}",
-                          model.active().size(), prior.dimensions, model.elbo, found.bound));
-      if (both > bound[k]) {
-        best[k] = e;
-        bound[k] = both;
+  const Index n = test.Y.rows();
+  for (const auto& prior : priors)
+    for (const double lengthscale : {0.0, ten_frames}) {
+      const std::string name = fmt::format("{}, from {}", prior.name,
+                                           lengthscale > 0.0 ? "ten frames" : "the likeliest");
+      const Completed c =
+          Completed::from(ledger.once(name,
+                                      [&] {
+                                        return complete(train, test, scale, problems, prior.kernel,
+                                                        lengthscale, settings.seed)
+                                            .numbers();
+                                      }),
+                          n);
+      for (std::size_t k = 0; k < 2; ++k) {
+        const Completed::Of& of = c.problems[k];
+        const std::string measured = fmt::format("{:.2f} / {:.2f}", of.error.SC, of.error.RA);
+        progress(fmt::format("{}, {}: {}", problems[k].name, name, measured));
+        result.add(
+            fmt::format("{}, {}: SC / RA", problems[k].name, name), prior.reported[k], measured,
+            fmt::format("{} dimensions ({}), {:.1f} frames, bound {:.0f} and with the run {:.0f}",
+                        c.dims, prior.dimensions, c.lengthscale / step, c.bound, of.bound));
+        if (of.bound > bound[k]) {
+          best[k] = of.error;
+          bound[k] = of.bound;
+        }
+        Matrix course(n, 3);
+        course << test.times, test.Y.col(problems[k].missing[0]), of.course;
+        result.series.push_back(
+            {fmt::format("{}, {}: the first missing angle", problems[k].name, name),
+             {"seconds", "truth", "completed"},
+             course});
       }
-      Matrix course(test.Y.rows(), 3);
-      course << test.times, test.Y.col(p.missing[0]), completed.col(p.missing[0]);
-      result.series.push_back({fmt::format("{}, {}: the first missing angle", p.name, prior.name),
-                               {"seconds", "truth", "completed"},
-                               course});
     }
-  }
   const GplvmFit still = Gplvm(train.Y, options_of(train, "", settings.seed)).fit();
   const char* of_static[] = {"14.22 / 5.09", "18.79 / 2.79"};
-  for (int k = 0; k < 2; ++k) {
-    const auto found = still.infer(problems[k].masked(test.Y));
-    add(problems[k], "static", of_static[k], still.decode(found.mean, found.variance).mean,
+  for (std::size_t k = 0; k < 2; ++k) {
+    const Problem& p = problems[k];
+    const auto found = still.infer(p.masked(test.Y));
+    add(p, "static", of_static[k], still.decode(found.mean, found.variance).mean,
         fmt::format("{} dimensions (5)", still.active().size()));
   }
-  for (int k = 0; k < 2; ++k)
+  for (std::size_t k = 0; k < 2; ++k)
     result.claim(
         fmt::format("{}: at or below SC {} and RA {}", problems[k].name, problems[k].best_SC,
                     problems[k].best_RA),
         best[k].SC <= problems[k].best_SC && best[k].RA <= problems[k].best_RA,
-        fmt::format("{:.2f} / {:.2f}, of the prior with the better bound", best[k].SC, best[k].RA));
+        fmt::format("{:.2f} / {:.2f}, of the best bound with the run", best[k].SC, best[k].RA));
   return result;
 }
 

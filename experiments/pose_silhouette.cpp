@@ -23,7 +23,7 @@ namespace covary::experiments {
 namespace {
 
 constexpr Index silhouette = 100, joints = 21, pose = 3 * joints, latent = 12, inducing = 100;
-constexpr Index static_iterations = 500, dynamical_iterations = 500, window = 5;
+constexpr Index static_iterations = 300, dynamical_iterations = 300, window = 5;
 
 struct Walks {
   RowMatrix S, P;                // silhouettes and poses
@@ -124,7 +124,7 @@ GplvmOptions mrd_options(std::uint64_t seed, Index iterations) {
   o.inducing = inducing;
   o.views = {{"pose", columns_between(0, pose)},
              {"silhouette", columns_between(pose, pose + silhouette)}};
-  o.starts = 1;
+  o.starts = 3;  // components of each view, what the views share, components of both together
   o.fixed_point = 10;
   o.seed = seed;
   o.training.max_iterations = iterations;

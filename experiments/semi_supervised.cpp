@@ -22,6 +22,7 @@
 #include "covary/models/logistic_regression.hpp"
 #include "covary/random/random.hpp"
 #include "experiments.hpp"
+#include "ledger.hpp"
 #include "sparse_support.hpp"
 #include "support.hpp"
 
@@ -162,7 +163,7 @@ Matrix one_split(const LabelledRows& data, std::uint64_t seed) {
 
 }  // namespace
 
-Result semi_supervised(const Settings& settings) {
+Result semi_supervised(const Settings& settings, Ledger& ledger) {
   Result result;
   result.name = "semi-supervised";
   result.source = "Damianou (2015), section 4.3.3, Fig. 4.5";
@@ -179,7 +180,10 @@ Result semi_supervised(const Settings& settings) {
     const auto counts = static_cast<Index>(data.counts.size());
     std::vector<Matrix> each;
     for (Index r = 0; r < repeats; ++r) {
-      each.push_back(one_split(data, settings.seed + static_cast<std::uint64_t>(r)));
+      const Vector found = ledger.once(fmt::format("{}, split {}", data.name, r), [&] {
+        return Vector(one_split(data, settings.seed + static_cast<std::uint64_t>(r)).reshaped());
+      });
+      each.push_back(found.reshaped(counts, static_cast<Index>(methods.size())));
       progress(
           fmt::format("{}, split {}: {} labels, {:.0f} errors from all rows and {:.0f} from "
                       "components of the labelled",

@@ -52,7 +52,7 @@ Outcome run(const std::string& name, const experiments::LongSettings& settings,
   for (const auto& e : experiments::all()) {
     names.push_back(e.name);
     if (e.name != name) continue;
-    const auto result = e.run(settings);
+    const auto result = e.run(e.name, settings);
     Outcome out;
     json rows = json::array();
     out.text = fmt::format("{}  ({})\n{:<58} {:>16} {:>26}  {}\n", result.name, result.source,
@@ -107,8 +107,9 @@ void add_experiment(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
       ->check(CLI::NonNegativeNumber);
   sub->add_option("--inducing", settings->inducing, "Its inducing inputs; 0: its own number")
       ->check(CLI::NonNegativeNumber);
-  sub->add_option("--checkpoint", settings->checkpoint,
-                  "File that keeps the state of its training");
+  sub->add_option(
+      "--checkpoint", settings->checkpoint,
+      "File that keeps the state of its training, or of a long one what it has found so far");
   sub->add_flag("--resume", settings->resume, "Go on from the checkpoint");
   sub->add_option("--out", *out, "HTML page to write, with pictures");
   sub->footer("Example:\n  covary experiment run factor-graph --out page.html");

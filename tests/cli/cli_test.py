@@ -1,5 +1,6 @@
 """The command line's contract: verbs, options, JSON, exit statuses, files."""
 
+import json
 import math
 import unittest
 
@@ -129,6 +130,25 @@ class Contract(CommandLine):
     def test_experiments_without_repetitions_refuse_them(self):
         answer = self.json_of("experiment", "run", "factor-graph", "--repeats", "3", status=2)
         self.assertIn("--repeats", answer["error"])
+
+    def test_long_experiments_go_on_from_what_they_found(self):
+        file = self.path("found.json")
+        run = ("experiment", "run", "mrd-toy", "--repeats", "1", "--checkpoint", file)
+        whole = self.json_of(*run)
+        with open(file, encoding="utf-8") as f:
+            kept = json.load(f)
+        self.assertEqual(list(kept["units"]), ["data set 0"])
+        kept["units"]["data set 0"][0] = "3"  # what is kept is what is shown
+        self.write("found.json", json.dumps(kept))
+        again = self.json_of(*run, "--resume", status=1)
+        self.assertEqual(again["rows"][0]["measured"], "3, 1, 1")
+        self.assertEqual(again["rows"][0]["remark"], whole["rows"][0]["remark"])
+        other = self.json_of(*run, "--resume", "--seed", "5", status=2)
+        self.assertIn("another run", other["error"])
+        self.write("found.json", '{"units": 3')
+        self.assertIn("not the checkpoint", self.json_of(*run, "--resume", status=1)["error"])
+        refused = self.json_of("experiment", "run", "factor-graph", "--checkpoint", file, status=2)
+        self.assertIn("--checkpoint", refused["error"])
 
     def test_experiments_hold(self):
         for e in self.json_of("experiment", "list")["experiments"]:
