@@ -206,8 +206,9 @@ FeaturesPtr start_features(const FeatureChoice& choice, const Kernel& kernel, Co
   if (choice.is_points()) return inducing_points(kernel, Z);
   Random random(seed, 0xfea7);
   const Index D = X.cols();
-  // The first points of sums are Z, the others random rows.
+  // The first points of sums are Z, the others random rows, unless Z has them too.
   const auto with_others = [&] {
+    if (Z.rows() == M * choice.points) return RowMatrix(Z);
     RowMatrix points(Z.rows() * choice.points, D);
     points.topRows(Z.rows()) = Z;
     for (Index i = Z.rows(); i < points.rows(); ++i)
@@ -216,7 +217,8 @@ FeaturesPtr start_features(const FeatureChoice& choice, const Kernel& kernel, Co
   };
   if (choice.kind == Kind::basis) {
     const RowMatrix points = with_others();
-    return basis_features(kernel, points, first_weights(Z.rows(), choice.points, random));
+    return basis_features(kernel, points,
+                          first_weights(points.rows() / choice.points, choice.points, random));
   }
   switch (choice.kind) {
     case Kind::fourier:

@@ -14,30 +14,6 @@
 #include "models/row_summaries.hpp"
 
 namespace covary {
-namespace {
-
-// What few inducing variables cannot resolve is noise to them, and that of an exact fit of some
-// rows may be orders of magnitude too small: from there the bound has no way up that L-BFGS finds.
-// Noise is raised for as long as the bound rises.
-void raise_noise(Parameters& parameters, const std::function<double()>& bound) {
-  const std::string path = "likelihood.variance";
-  const Parameter& p = parameters.at(path);
-  if (!p.trainable || !p.tied_to.empty()) return;
-  for (double before = bound();;) {
-    const Vector value = parameters.at(path).value;
-    if (value.maxCoeff() > 1.0) return;
-    parameters.set(path, 4.0 * value);
-    const double there = bound();
-    if (!(there > before)) {
-      parameters.set(path, value);
-      return;
-    }
-    before = there;
-  }
-}
-
-}  // namespace
-
 // The parameters without those of the features, as an exact model has them.
 Parameters SparseRegression::exact_parameters() const {
   Parameters out;
@@ -67,6 +43,26 @@ double SparseRegression::held_out_score(const RegressionPosterior& posterior) co
       count += 1.0;
     }
   return sum / count;
+}
+
+// What few inducing variables cannot resolve is noise to them, and that of an exact fit of some
+// rows may be orders of magnitude too small: from there the bound has no way up that L-BFGS finds.
+// Noise is raised for as long as the bound rises.
+void SparseRegression::raise_noise() {
+  const std::string path = "likelihood.variance";
+  const Parameter& p = parameters_.at(path);
+  if (!p.trainable || !p.tied_to.empty()) return;
+  for (double before = bound();;) {
+    const Vector value = parameters_.at(path).value;
+    if (value.maxCoeff() > 1.0) return;
+    parameters_.set(path, 4.0 * value);
+    const double there = bound();
+    if (!(there > before)) {
+      parameters_.set(path, value);
+      return;
+    }
+    before = there;
+  }
 }
 
 // Several starts on few rows find the valley; more rows find its floor.
@@ -127,7 +123,7 @@ Minimum SparseRegression::train(const LbfgsOptions& training, Jitter& jitter, bo
 // With Z held, then chosen again at the parameters found if that does not lower the bound, then all
 // together.
 Minimum SparseRegression::train_once(Jitter& jitter) {
-  if (options_.subset > 0 && !resume_) raise_noise(parameters_, [&] { return bound(); });
+  if (options_.subset > 0 && !resume_) raise_noise();
   const bool choose_again = options_.features.is_points() && trains_features();
   if (choose_again && options_.Z.size() == 0 && !resume_ && options_.subset > 0) {
     LbfgsOptions held = options_.training;
@@ -145,6 +141,7 @@ Minimum SparseRegression::train_once(Jitter& jitter) {
     }
     jitter = Jitter{options_.jitter};
   }
+  if (options_.subset > 0 && !resume_) choose_further_points(jitter);
   return train(options_.training, jitter, true);
 }
 

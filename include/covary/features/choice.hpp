@@ -46,11 +46,12 @@ struct FeatureChoice {
 };
 
 // M features that suit the rows X and a kernel at the values theta: around the inputs Z, if they
-// have any, with windows of half a lengthscale; frequencies drawn from the kernel's spectrum; the
-// measure of eigenfunctions has the moments of X, and their largest eigenvalues are taken; the
-// interval of Fourier features and the box of Hilbert-space ones reach two lengthscales beyond X,
-// at most its range, and of an even M of the former one is left out. InputError where inputs Z are
-// given to features that have none.
+// have any (M of them, or of sums of C points M·C, the first of every sum first; else the others
+// are random rows), with windows of half a lengthscale; frequencies drawn from the kernel's
+// spectrum; the measure of eigenfunctions has the moments of X, and their largest eigenvalues are
+// taken; the interval of Fourier features and the box of Hilbert-space ones reach two lengthscales
+// beyond X, at most its range, and of an even M of the former one is left out. InputError where
+// inputs Z are given to features that have none.
 FeaturesPtr start_features(const FeatureChoice& choice, const Kernel& kernel, ConstVector theta,
                            ConstRows X, ConstRows Z, Index M, std::uint64_t seed);
 

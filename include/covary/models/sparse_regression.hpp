@@ -130,6 +130,8 @@ class SparseRegression {
   void set_features(FeaturesPtr features);
   void set_inputs(ConstRows Z);
   void choose_features(Index M);
+  void choose_further_points(Jitter& jitter);
+  void raise_noise();
   Minimum train(const LbfgsOptions& training, Jitter& jitter, bool keep_state);
   void start_from_subset();
   Minimum train_once(Jitter& jitter);
