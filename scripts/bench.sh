@@ -46,10 +46,19 @@ fi
 
 "$bin/limit_lapack" facts >"$results/facts.jsonl"
 
+# NumPy by the environment of the peer that is the easiest to install: all have it.
+gplvm_numpy() {
+  local python=build/peers/scikit-learn/bin/python
+  if [ "$peers" != yes ] || [ ! -x "$python" ]; then return; fi
+  "$python" bench/peers/gplvm_numpy.py --sizes "$1" --latent "$2" --inducing "$3" >>"$results/gplvm_numpy.jsonl"
+}
 measure_gplvm() {
   echo "== Latent variables: N = $gplvm_rows and $gplvm_large, then P = $wide_outputs, rounds $gplvm_rounds, threads $cores"
   for _ in $(seq "$gplvm_rounds"); do
-    for n in $gplvm_rows; do "$bin/gplvm_bench" "$n" 10 50; done
+    for n in $gplvm_rows; do
+      "$bin/gplvm_bench" "$n" 10 50
+      gplvm_numpy "$n" 10 50
+    done
   done >"$results/gplvm.jsonl"
   "$bin/gplvm_bench" "$gplvm_large" 5 100 >>"$results/gplvm.jsonl"
   "$bin/gplvm_bench" wide 100 "$wide_outputs" "$wide_iterations" >>"$results/gplvm.jsonl"

@@ -87,11 +87,11 @@ class GPflow:
 PEERS = {"gpy": GPy, "gpflow": GPflow}
 
 
-def measure(peer, n, q, m):
-    model = PEERS[peer](*make_data(n, q, m))
+def measure(Model, n, q, m):
+    model = Model(*make_data(n, q, m))
     value, gradient = model.evaluate(0.0)  # traces, warms caches and pages
     if gradient.size != 2 * n * q + m * q + q + 2:
-        sys.exit(f"{peer}: {gradient.size} entries in the gradient, not those of all parameters, q(X) and inducing inputs")
+        sys.exit(f"{gradient.size} entries in the gradient, not those of all parameters, q(X) and inducing inputs")
     others = []
     times = repeat(lambda run: others.append(model.evaluate(1e-3 * run)[0]))
     if len({value, *others}) != len(others) + 1:
@@ -127,7 +127,7 @@ def main():
     parser.add_argument("--one", type=int, help=argparse.SUPPRESS)  # N
     options = parser.parse_args()
     if options.one:
-        print(json.dumps(measure(options.peer, options.one, options.latent, options.inducing)))
+        print(json.dumps(measure(PEERS[options.peer], options.one, options.latent, options.inducing)))
         return
     for n in [int(size) for size in options.sizes.split(",")]:
         print(json.dumps(measure_apart(options, n)), flush=True)
