@@ -28,6 +28,9 @@ RowMatrix curve(Index n, double phase, std::uint64_t seed) {
 
 RowMatrix steps(Index n) { return Vector::LinSpaced(n, 0.0, static_cast<double>(n - 1)); }
 
+// One more than the curve needs: in two it cannot unfold, and where training ends is chance.
+constexpr Index latent = 3;
+
 struct Trained {
   RowMatrix Y;
   GplvmFit fit;
@@ -38,12 +41,12 @@ const Trained& trained() {
     RowMatrix Y(60, 6);
     Y << curve(30, 0.0, 1), curve(30, 2.0, 2);
     GplvmOptions o;
-    o.latent = 2;
+    o.latent = latent;
     o.inducing = 20;
     o.times.resize(60, 1);
     o.times << steps(30), steps(30);
     o.sequences = {0, 30};
-    o.starts = 4;  // of which some end in a curve that is folded
+    o.starts = 1;
     o.training.max_iterations = 200;
     return Trained{Y, Gplvm(Y, o).fit()};
   }();
@@ -64,7 +67,9 @@ TEST(GplvmSequence, CompletesWhatIsMissing) {
   const RowMatrix completed = fit.decode(found.mean, found.variance).mean;
   EXPECT_LT(rms(completed.rightCols(3) - truth.rightCols(3)), 0.15);
   EXPECT_LT(rms(completed.middleRows(10, 3) - truth.middleRows(10, 3)), 0.2);
-  EXPECT_GT(found.variance.row(11).sum(), 1.5 * found.variance.row(5).sum());
+  // Of the dimensions in use: the others keep the prior everywhere.
+  const RowMatrix variance = found.variance(Eigen::all, fit.active());
+  EXPECT_GT(variance.row(11).sum(), 1.5 * variance.row(5).sum());
 }
 
 // B7: a sequence of the training rows lands where it lay.
@@ -84,7 +89,7 @@ TEST(GplvmSequence, BoundRisesAndTheBestStartIsKept) {
     EXPECT_GT(bound, before);
     before = bound;
   }
-  const RowMatrix nowhere = RowMatrix::Zero(30, 2), far = RowMatrix::Constant(30, 2, 3.0);
+  const RowMatrix nowhere = RowMatrix::Zero(30, latent), far = RowMatrix::Constant(30, latent, 3.0);
   const auto found = fit.infer_sequence(Y, steps(30), {.starts = {nowhere, far}});
   ASSERT_EQ(found.bounds.size(), 2u);
   EXPECT_EQ(found.bound, std::max(found.bounds[0], found.bounds[1]));
@@ -92,7 +97,7 @@ TEST(GplvmSequence, BoundRisesAndTheBestStartIsKept) {
 
 TEST(GplvmSequence, NothingSeenKeepsThePrior) {
   const GplvmFit& fit = trained().fit;
-  const RowMatrix start = RowMatrix::Ones(5, 2);
+  const RowMatrix start = RowMatrix::Ones(5, latent);
   const auto found =
       fit.infer_sequence(RowMatrix::Constant(5, 6, nan), steps(5), {.starts = {start}});
   const LatentMarginals prior = fit.forecast(steps(5), -1);
@@ -129,7 +134,7 @@ TEST(GplvmSequence, BadInput) {
   const RowMatrix Y = curve(4, 0.0, 1);
   EXPECT_THROW(fit.infer_sequence(Y, steps(3)), InputError);
   EXPECT_THROW(fit.infer_sequence(Y.leftCols(5), steps(4)), InputError);
-  EXPECT_THROW(fit.infer_sequence(Y, steps(4), {.starts = {RowMatrix::Zero(4, 3)}}), InputError);
+  EXPECT_THROW(fit.infer_sequence(Y, steps(4), {.starts = {RowMatrix::Zero(4, 2)}}), InputError);
   EXPECT_THROW(fit.infer_sequence(Y, RowMatrix::Constant(4, 1, nan)), InputError);
   GplvmOptions o;
   o.latent = 1;
