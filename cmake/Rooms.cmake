@@ -39,20 +39,22 @@ function(covary_room room)
   set_property(GLOBAL APPEND PROPERTY COVARY_ROOMS ${room})
 endfunction()
 
-# A source of hot loops is compiled once for the baseline and once for AVX2 and FMA; the caller picks
+# A source of hot loops is compiled for the baseline, for AVX2 and FMA and for AVX-512; the caller picks
 # at run time. Such sources take raw pointers and include no Eigen: two builds of one inline function
 # would be undefined behaviour.
+set(covary_simd_avx2 -mavx2 -mfma)
+set(covary_simd_avx512 -mavx512f -mavx512dq -mavx512vl -mfma -mprefer-vector-width=512)
 function(covary_simd_sources room source)
   set(variants baseline)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-    list(APPEND variants avx2)
+    list(APPEND variants avx2 avx512)
   endif()
   foreach(variant ${variants})
     add_library(covary_${room}_${variant} OBJECT ${source})
     target_include_directories(covary_${room}_${variant} PRIVATE ${PROJECT_SOURCE_DIR}/src)
     target_compile_definitions(covary_${room}_${variant} PRIVATE COVARY_SIMD=${variant})
     target_compile_options(covary_${room}_${variant} PRIVATE -O3 -fopenmp-simd -fno-math-errno
-      -fno-trapping-math -ffp-contract=fast $<$<STREQUAL:${variant},avx2>:-mavx2> $<$<STREQUAL:${variant},avx2>:-mfma>)
+      -fno-trapping-math -ffp-contract=fast ${covary_simd_${variant}})
     target_link_libraries(covary_${room}_${variant} PRIVATE $<BUILD_INTERFACE:covary_flags>)
     target_sources(covary_${room} PRIVATE $<TARGET_OBJECTS:covary_${room}_${variant}>)
     set_property(GLOBAL APPEND PROPERTY COVARY_SIMD_OBJECTS $<TARGET_OBJECTS:covary_${room}_${variant}>)

@@ -63,11 +63,11 @@ class ClosedExpectations final : public GaussianExpectations {
     const Index M = Z_.n;
     std::fill_n(out, M * x.mean.n, 0.0);
     Vector one(M);
-    Matrix all;
     for (std::size_t t = 0; t < values_.size(); ++t) {
       if (is_fast(t, x)) {
-        fast_psi1(t, x, all);
-        Eigen::Map<Matrix>(out, M, x.mean.n) += all;
+        const double* all = fast_psi1(t, x);
+        for (Index i = 0; i < x.mean.n; ++i)
+          for (Index k = 0; k < M; ++k) out[i * M + k] += all[fast_[t]->points.at_point(i, k)];
         continue;
       }
       for (Index i = 0; i < x.mean.n; ++i) {
@@ -78,13 +78,14 @@ class ClosedExpectations final : public GaussianExpectations {
   }
   void psi1_pullback(const GaussianBlock& x, const double* bar, const GaussianBars& to) override {
     Vector one(Z_.n);
-    Matrix all;
     for (std::size_t t = 0; t < values_.size(); ++t) {
       TermBars s_bar(values_[t]);
       if (is_fast(t, x)) {
-        fast_psi1(t, x, all);
-        all.array() *= Eigen::Map<const Matrix>(bar, Z_.n, x.mean.n).array();
-        fast_[t]->points.pullback(x, all, nullptr, s_bar, to);
+        SeRows& points = fast_[t]->points;
+        double* all = fast_psi1(t, x);  // those of rows that are not there are zero
+        for (Index i = 0; i < x.mean.n; ++i)
+          for (Index k = 0; k < Z_.n; ++k) all[points.at_point(i, k)] *= bar[i * Z_.n + k];
+        points.pullback(x, all, nullptr, s_bar, to);
         s_bar.add_to(form_.terms[t], theta_, to.theta);
         continue;
       }
@@ -150,11 +151,14 @@ class ClosedExpectations final : public GaussianExpectations {
     for (std::size_t t = 0; t < term; ++t) out += fast_[t] ? fast_[t]->pairs.row_values() : 0;
     return out;
   }
-  void fast_psi1(std::size_t t, const GaussianBlock& x, Matrix& out) {
+  // ψ1 as SeRows lays out exponents.
+  double* fast_psi1(std::size_t t, const GaussianBlock& x) {
     SeRows& points = fast_[t]->points;
     points.evaluate(x);
-    out = points.exponents();
-    vector_exp(out.data(), out.data(), out.size(), 1.0, values_[t].variance);
+    double* out = points.exponents();
+    const Index n = SeRows::groups(x) * simd::pair_rows * points.padded_points();
+    vector_exp(out, out, n, 1.0, values_[t].variance);
+    return out;
   }
   static bool is_only_linear(const TermValues& s) { return s.is_linear() && s.w.isZero(0.0); }
   // ⟨Σ c x²⟩ of a linear term, 1 of any other.

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "covary/linalg/blas.hpp"
-
 namespace covary {
 namespace {
 
@@ -12,18 +10,21 @@ namespace {
 constexpr double largest_exponent = 700.0;
 // A product of many factors goes through the logarithm before it overflows.
 constexpr double large_product = 1e200;
+constexpr double nothing = -1e4;  // whose exponential is zero
 
 }  // namespace
 
 SeRows::SeRows(const TermValues& term, const RowBlock& Z, double kappa)
-    : term_(term),
+    : loops_(pair_loops()),
+      term_(term),
       kappa_(kappa),
       D_(Z.dims),
       M_(Z.n),
+      padded_((Z.n + simd::pair_tile - 1) / simd::pair_tile * simd::pair_tile),
       centre_(Vector::Zero(Z.dims)),
       spread_(0.0),
       points_(Z.n, Z.dims),
-      of_points_(Z.n, 2 * Z.dims + 1) {
+      of_points_(RowMatrix::Zero(padded_, 2 * Z.dims + 1)) {
   for (Index k = 0; k < M_; ++k)
     for (Index d = 0; d < D_; ++d) centre_(d) += Z.row(k)[d] / static_cast<double>(M_);
   for (Index k = 0; k < M_; ++k) {
@@ -54,19 +55,28 @@ bool SeRows::holds(const GaussianBlock& x) const {
   return true;
 }
 
-void SeRows::evaluate(const GaussianBlock& x) {
-  const Index n = x.mean.n;
-  of_rows_.resize(2 * D_ + 1, n);
-  slopes_.resize(D_, n);
-  exponents_.resize(M_, n);
+Index SeRows::groups(const GaussianBlock& x) {
+  return (x.mean.n + simd::pair_rows - 1) / simd::pair_rows;
+}
+
+void SeRows::evaluate(const GaussianBlock& x, Index first_group) {
+  const Index n = x.mean.n, K = 2 * D_ + 1, all = groups(x), rows = all * simd::pair_rows;
+  of_rows_.reserve(rows * K);
+  slopes_.reserve(rows * D_);
+  exponents_.reserve(rows * padded_);
+  for (Index i = n; i < rows; ++i) {
+    for (Index d = 0; d < D_; ++d) slopes_.data()[at(i, d, D_)] = 0.0;
+    for (Index q = 0; q < K; ++q) of_rows_.data()[at(i, q, K)] = q < 2 * D_ ? 0.0 : nothing;
+  }
   for (Index i = 0; i < n; ++i) {
     double constant = 0.0, determinant = 1.0;
+    double* of_row = of_rows_.data() + at(i, 0, K);
     for (Index d = 0; d < D_; ++d) {
       const double C = 1.0 + kappa_ * term_.w(d) * x.variance[i * D_ + d];
       const double a = 0.5 * kappa_ * term_.w(d) / C, mean = x.mean.row(i)[d] - centre_(d);
-      slopes_(d, i) = a;
-      of_rows_(d, i) = 2.0 * a * mean;
-      of_rows_(D_ + d, i) = -a;
+      slopes_.data()[at(i, d, D_)] = a;
+      of_row[d * simd::pair_rows] = 2.0 * a * mean;
+      of_row[(D_ + d) * simd::pair_rows] = -a;
       constant -= a * mean * mean;
       determinant *= C;
       if (determinant > large_product) {
@@ -74,30 +84,39 @@ void SeRows::evaluate(const GaussianBlock& x) {
         determinant = 1.0;
       }
     }
-    of_rows_(2 * D_, i) = (constant - 0.5 * std::log(determinant)) / kappa_;
+    of_row[2 * D_ * simd::pair_rows] = (constant - 0.5 * std::log(determinant)) / kappa_;
   }
-  gemm(1.0, of_points_, Op::none, of_rows_, Op::none, 0.0, exponents_);
+  const Index first = first_group * simd::pair_rows;
+  loops_.point_products(
+      chunk(), of_rows_.data() + first * K,
+      {all - first_group, padded_ * simd::pair_rows, exponents_.data() + first * padded_});
 }
 
-void SeRows::pullback(const GaussianBlock& x, ConstMatrix exponents_bar, const Matrix* slopes_bar,
+void SeRows::pullback(const GaussianBlock& x, const double* exponents_bar, const double* slopes_bar,
                       TermBars& term_bar, const GaussianBars& to) {
-  const Matrix by_rows = product(of_points_, exponents_bar, Op::transpose);
+  const Index K = 2 * D_ + 1, all = groups(x);
+  by_rows_.reserve(all * simd::pair_rows * K);
+  std::fill_n(by_rows_.data(), all * simd::pair_rows * K, 0.0);
+  RowMatrix by_points = RowMatrix::Zero(padded_, K);
+  loops_.point_pullback(chunk(),
+                        {all, padded_ * simd::pair_rows, const_cast<double*>(exponents_bar)},
+                        of_rows_.data(), by_rows_.data(), by_points.data());
   for (Index i = 0; i < x.mean.n; ++i) {
-    const double total = by_rows(2 * D_, i) / kappa_;  // by c
+    const double* of_row = by_rows_.data() + at(i, 0, K);
+    const double total = of_row[2 * D_ * simd::pair_rows] / kappa_;  // by c
     term_bar.log_variance += kappa_ * total;
     for (Index d = 0; d < D_; ++d) {
-      const Index at = i * D_ + d;
-      const double w = term_.w(d), S = x.variance[at], C = 1.0 + kappa_ * w * S, a = slopes_(d, i);
-      const double mean = x.mean.row(i)[d] - centre_(d), along = by_rows(d, i);
-      const double a_bar = 2.0 * mean * along - by_rows(D_ + d, i) - mean * mean * total +
-                           (slopes_bar ? (*slopes_bar)(d, i) : 0.0);
-      to.mean[at] += 2.0 * a * (along - mean * total);
-      to.variance[at] -= kappa_ * w / C * (a * a_bar + 0.5 * total);
+      const Index entry = i * D_ + d;
+      const double w = term_.w(d), S = x.variance[entry], C = 1.0 + kappa_ * w * S,
+                   a = slopes_.data()[at(i, d, D_)];
+      const double mean = x.mean.row(i)[d] - centre_(d), along = of_row[d * simd::pair_rows];
+      const double a_bar = 2.0 * mean * along - of_row[(D_ + d) * simd::pair_rows] -
+                           mean * mean * total + (slopes_bar ? slopes_bar[at(i, d, D_)] : 0.0);
+      to.mean[entry] += 2.0 * a * (along - mean * total);
+      to.variance[entry] -= kappa_ * w / C * (a * a_bar + 0.5 * total);
       term_bar.w(d) += 0.5 * kappa_ / C * (a_bar / C - S * total);
     }
   }
-  const Matrix by_points =
-      product(exponents_bar, of_rows_.topRows(2 * D_), Op::none, Op::transpose);
   for (Index k = 0; k < M_; ++k)
     for (Index d = 0; d < D_; ++d)
       to.z[k * D_ + d] +=

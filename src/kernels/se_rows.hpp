@@ -1,6 +1,8 @@
 #pragma once
 
+#include "covary/linalg/aligned.hpp"
 #include "kernels/gaussian_pair.hpp"
+#include "kernels/pair_loops.hpp"
 
 namespace covary {
 
@@ -16,28 +18,41 @@ class SeRows {
 
   // Squares so large that their differences lose digits are not for here.
   bool holds(const GaussianBlock& x) const;
-  // Of all rows: exponents() M×n and slopes() D×n.
-  void evaluate(const GaussianBlock& x);
-  const Matrix& exponents() const { return exponents_; }
-  const Matrix& slopes() const { return slopes_; }
+  // Of all rows: slopes() of the dimensions and, from a group of rows on, exponents() of points.
+  void evaluate(const GaussianBlock& x, Index first_group = 0);
+  // Laid out as pair_loops.hpp says; whoever reads exponents() may write over them. A row that is
+  // not there has exponents whose exponentials are zero.
+  double* exponents() const { return exponents_.data(); }
+  const double* slopes() const { return slopes_.data(); }
+  static Index groups(const GaussianBlock& x);
+  Index padded_points() const { return padded_; }
+  // Where the k-th of so many things of row i is.
+  static Index at(Index i, Index k, Index count) {
+    return (i / simd::pair_rows * count + k) * simd::pair_rows + i % simd::pair_rows;
+  }
+  Index at_point(Index i, Index k) const { return at(i, k, padded_); }
   // z − middle, M×D.
-  const Matrix& points() const { return points_; }
+  const RowMatrix& points() const { return points_; }
 
-  // After evaluate() of the same rows: from ∂/∂exponents (M×n) and, if not null, ∂/∂slopes beside
-  // (D×n).
-  void pullback(const GaussianBlock& x, ConstMatrix exponents_bar, const Matrix* slopes_bar,
+  // After evaluate() of the same rows: from ∂/∂exponents and, if not null, ∂/∂slopes beside.
+  void pullback(const GaussianBlock& x, const double* exponents_bar, const double* slopes_bar,
                 TermBars& term_bar, const GaussianBars& to);
 
  private:
+  simd::PairChunk chunk() const {
+    return {padded_, 2 * D_ + 1, nullptr, of_points_.data(), nullptr};
+  }
+
+  const PairLoops& loops_;
   const TermValues& term_;
   double kappa_;
-  Index D_, M_;
+  Index D_, M_, padded_;
   Vector centre_;
   double spread_;  // Σ w (z − centre)² of the furthest
-  Matrix points_;
-  Matrix of_points_;  // M × (2D + 1): z', z'², 1
-  Matrix of_rows_;    // (2D + 1) × n: 2aμ, −a, c/κ
-  Matrix exponents_, slopes_;
+  RowMatrix points_;
+  RowMatrix of_points_;     // padded × (2D + 1): z', z'², 1
+  AlignedDoubles of_rows_;  // 2D + 1 a row: 2aμ, −a, c/κ
+  AlignedDoubles exponents_, slopes_, by_rows_;
 };
 
 }  // namespace covary

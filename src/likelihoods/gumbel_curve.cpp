@@ -23,11 +23,15 @@ constexpr Loops baseline{simd::baseline::gumbel_slopes, simd::baseline::add_gumb
 #ifdef __x86_64__
 constexpr Loops avx2{simd::avx2::gumbel_slopes, simd::avx2::add_gumbel, simd::avx2::add_correlation,
                      simd::avx2::gumbel_shares};
+constexpr Loops avx512{simd::avx512::gumbel_slopes, simd::avx512::add_gumbel,
+                       simd::avx512::add_correlation, simd::avx512::gumbel_shares};
 #endif
 
 const Loops& loops() {
 #ifdef __x86_64__
-  if (simd_level() == "avx2") return avx2;
+  const std::string level = simd_level();
+  if (level == "avx512") return avx512;
+  if (level == "avx2") return avx2;
 #endif
   return baseline;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <vector>
 
 #include "covary/error.hpp"
 #include "linalg/simd/vector_math.hpp"
@@ -24,17 +25,25 @@ constexpr Table baseline{"baseline", simd::baseline::exp, simd::baseline::produc
 #ifdef __x86_64__
 constexpr Table avx2{"avx2", simd::avx2::exp, simd::avx2::product, simd::avx2::squared_distances,
                      simd::avx2::squared_distances_pullback};
+constexpr Table avx512{"avx512", simd::avx512::exp, simd::avx512::product,
+                       simd::avx512::squared_distances, simd::avx512::squared_distances_pullback};
 #endif
 
-const Table* best() {
+// What this machine can run, the best last.
+std::vector<const Table*> offered() {
+  std::vector<const Table*> out{&baseline};
 #ifdef __x86_64__
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return &avx2;
+  const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  if (has_avx2) out.push_back(&avx2);
+  if (has_avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl"))
+    out.push_back(&avx512);
 #endif
-  return &baseline;
+  return out;
 }
 
 std::atomic<const Table*>& current() {
-  static std::atomic<const Table*> table{best()};
+  static std::atomic<const Table*> table{offered().back()};
   return table;
 }
 
@@ -61,13 +70,17 @@ void squared_distances_pullback(const double* x, Index nx, const double* z, Inde
 std::string simd_level() { return current().load()->name; }
 
 void set_simd_level(const std::string& level) {
-  if (level == "auto" || level == best()->name)
-    current() = best();
-  else if (level == "baseline")
-    current() = &baseline;
-  else
-    throw Unsupported(fmt::format(
-        "SIMD level '{}' is not offered by this machine; use baseline or {}", level, best()->name));
+  const auto tables = offered();
+  std::string names;
+  for (const Table* table : tables) {
+    if (level == table->name || (level == "auto" && table == tables.back())) {
+      current() = table;
+      return;
+    }
+    names += (names.empty() ? "" : ", ") + std::string(table->name);
+  }
+  throw Unsupported(
+      fmt::format("SIMD level '{}' is not offered by this machine; use one of: {}", level, names));
 }
 
 }  // namespace covary

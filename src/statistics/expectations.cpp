@@ -85,9 +85,7 @@ void KeptPsi2::reserve(Index rows, Index row_values, Index groups) {
   const double needed =
       static_cast<double>(rows) * static_cast<double>(row_values) * static_cast<double>(groups);
   kept_ = needed > 0.0 && needed * sizeof(double) <= static_cast<double>(most_bytes);
-  if (!kept_ || rows * row_values * groups <= size_) return;
-  size_ = rows * row_values * groups;
-  memory_ = std::make_unique_for_overwrite<double[]>(static_cast<std::size_t>(size_));
+  if (kept_) memory_.reserve(rows * row_values * groups);
 }
 
 std::vector<PsiStatistics> psi_statistics(const SweepContext& c, const Kernel& kernel,

@@ -167,33 +167,34 @@ TEST(Expectations, PullbacksMatchDifferences) {
 }
 
 // More pairs than are worked on at once, columns of pairs that are cut, rows that are no multiple
-// of four, every number of dimensions: against a sum of two terms of half the variance, half of
-// whose Ψ2, the product of the two, is done one row and one pair at a time.
+// of what vectors take, every number of dimensions: against a sum of two terms of half the
+// variance, half of whose Ψ2, the product of the two, is done one row and one pair at a time.
 TEST(Expectations, ManyPairsAndDimensions) {
+  constexpr Index N = 39;
   for (const Index D : {1, 2, 3, 5, 9})
     for (const Index M : {1, 2, 30, 150}) {
       Random random(static_cast<std::uint64_t>(100 * D + M));
-      const RowMatrix Z = random.normal_matrix(M, D), mean = random.normal_matrix(7, D);
-      const RowMatrix variance = random.normal_matrix(7, D).array().square();
+      const RowMatrix Z = random.normal_matrix(M, D), mean = random.normal_matrix(N, D);
+      const RowMatrix variance = random.normal_matrix(N, D).array().square();
       Vector theta(D + 1), halves(2 * D + 2);
       theta << 1.4, Vector::LinSpaced(D, 0.8, 1.9);
       halves << 0.7, theta.tail(D), 0.7, theta.tail(D);
       const RowBlock inducing{Z.data(), M, D, D};
-      const GaussianBlock rows{{mean.data(), 7, D, D}, variance.data()};
+      const GaussianBlock rows{{mean.data(), N, D, D}, variance.data()};
       struct Answer {
         Matrix psi1, psi2;
         Vector theta_bar;
         RowMatrix z_bar, mean_bar, variance_bar;
       };
-      const Matrix bar1 = random.normal_matrix(M, 7), half = random.normal_matrix(M, M);
+      const Matrix bar1 = random.normal_matrix(M, N), half = random.normal_matrix(M, M);
       const Matrix bar2 = half + half.transpose();
       const auto answer = [&](const Kernel& kernel, const Vector& at, bool keep) {
-        Answer a{Matrix(M, 7),          Matrix::Zero(M, M),    Vector::Zero(at.size()),
-                 RowMatrix::Zero(M, D), RowMatrix::Zero(7, D), RowMatrix::Zero(7, D)};
+        Answer a{Matrix(M, N),          Matrix::Zero(M, M),    Vector::Zero(at.size()),
+                 RowMatrix::Zero(M, D), RowMatrix::Zero(N, D), RowMatrix::Zero(N, D)};
         const auto psi = GaussianExpectations::make(kernel, D);
         psi->prepare(at.data(), inducing);
         psi->psi1(rows, a.psi1.data());
-        std::vector<double> kept(static_cast<std::size_t>(7 * psi->row_values()));
+        std::vector<double> kept(static_cast<std::size_t>(N * psi->row_values()));
         EXPECT_GT(kept.size(), 0u);
         double* values = keep ? kept.data() : nullptr;
         psi->psi2(rows, a.psi2, values);

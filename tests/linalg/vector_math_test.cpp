@@ -13,7 +13,7 @@
 namespace covary {
 namespace {
 
-// Each build in turn; a machine without AVX2 tests the baseline alone.
+// Each build in turn; a machine tests those that it has.
 class VectorMath : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
@@ -137,7 +137,7 @@ TEST_P(VectorMath, SquaredDistancesPullbackAddsTheDefinition) {
       }
 }
 
-INSTANTIATE_TEST_SUITE_P(Levels, VectorMath, testing::Values("baseline", "avx2"),
+INSTANTIATE_TEST_SUITE_P(Levels, VectorMath, testing::Values("baseline", "avx2", "avx512"),
                          [](const auto& level) { return level.param; });
 
 TEST(SimdLevel, AnUnknownNameIsRefusedAndAutoRestores) {

@@ -6,7 +6,8 @@
 
 namespace covary {
 
-// Hot loops over raw memory, compiled for the baseline and for AVX2/FMA and chosen at run time.
+// Hot loops over raw memory, compiled for the baseline, for AVX2/FMA and for AVX-512 and chosen at
+// run time.
 
 // out[i] = factor·exp(slope·x[i]); the exponential within 4e-16 relative, 0 below −708; out may be
 // x.
@@ -22,9 +23,10 @@ void squared_distances(const double* x, Index nx, const double* z, Index nz, Ind
 // and zbar[d·nz+j] −= Σ_i 2W_ij(x_di − z_dj).
 void squared_distances_pullback(const double* x, Index nx, const double* z, Index nz, Index dims,
                                 const double* W, double* per_dim, double* xbar, double* zbar);
-// Which build is in use: "avx2" or "baseline".
+// Which build is in use: "avx512", "avx2" or "baseline".
 std::string simd_level();
-// Selects a build by that name, for tests; "auto" restores the choice by machine.
+// Selects a build by that name, of those that the machine can run, for tests; "auto" restores the
+// choice by machine.
 void set_simd_level(const std::string& level);
 
 }  // namespace covary

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <memory>
 #include <vector>
 
 #include "covary/kernels/expectations.hpp"
+#include "covary/linalg/aligned.hpp"
 #include "covary/statistics/weighted.hpp"
 
 namespace covary {
@@ -43,12 +43,12 @@ class KeptPsi2 {
   void reserve(Index rows, Index row_values, Index groups);
   // Where those of a block begin, of its first row; null if they are not kept.
   double* of(Index group, Index first_row) {
-    return kept_ ? memory_.get() + (group * rows_ + first_row) * row_values_ : nullptr;
+    return kept_ ? memory_.data() + (group * rows_ + first_row) * row_values_ : nullptr;
   }
 
  private:
-  std::unique_ptr<double[]> memory_;
-  Index size_ = 0, rows_ = 0, row_values_ = 0;
+  AlignedDoubles memory_;
+  Index rows_ = 0, row_values_ = 0;
   bool kept_ = false;
 };
 

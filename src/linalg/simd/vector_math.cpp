@@ -2,39 +2,16 @@
 // Eigen.
 #include "linalg/simd/vector_math.hpp"
 
-#include <bit>
-#include <cstdint>
+#include "linalg/simd/exp.hpp"
 
 namespace covary::simd::COVARY_SIMD {
-namespace {
-
-// exp(x) = 2^k·exp(r), |r| ≤ ½ log 2: k by adding 1.5·2⁵², exp(r) by its Taylor series to r¹³,
-// whose remainder is 4e-18. Written without branches so that it vectorises.
-inline double exp_one(double x) {
-  constexpr double log2e = 1.4426950408889634074, magic = 0x1.8p52;
-  constexpr double ln2_high = 6.93147180369123816490e-01, ln2_low = 1.90821492927058770002e-10;
-  const double clamped = x < -708.0 ? -708.0 : (x > 709.0 ? 709.0 : x);
-  const double shifted = clamped * log2e + magic;
-  const double k = shifted - magic;
-  const double r = (clamped - k * ln2_high) - k * ln2_low;
-  // Estrin's scheme: a tree of products, so that the units stay busy.
-  const double r2 = r * r, r4 = r2 * r2, r8 = r4 * r4;
-  const double p01 = 1.0 + r, p23 = 0.5 + r * (1.0 / 6.0);
-  const double p45 = 1.0 / 24.0 + r * (1.0 / 120.0), p67 = 1.0 / 720.0 + r * (1.0 / 5040.0);
-  const double p89 = 1.0 / 40320.0 + r * (1.0 / 362880.0);
-  const double pab = 1.0 / 3628800.0 + r * (1.0 / 39916800.0);
-  const double pcd = 1.0 / 479001600.0 + r * (1.0 / 6227020800.0);
-  const double p = ((p01 + r2 * p23) + r4 * (p45 + r2 * p67)) + r8 * ((p89 + r2 * pab) + r4 * pcd);
-  const std::uint64_t exponent = (std::bit_cast<std::uint64_t>(shifted) + 1023u) << 52;
-  const double value = p * std::bit_cast<double>(exponent);
-  return x < -708.0 ? 0.0 : value;
-}
-
-}  // namespace
 
 void exp(const double* x, double* out, std::ptrdiff_t n, double slope, double factor) {
 #pragma omp simd
-  for (std::ptrdiff_t i = 0; i < n; ++i) out[i] = factor * exp_one(slope * x[i]);
+  for (std::ptrdiff_t i = 0; i < n; ++i) {
+    const double at = slope * x[i], below = at > 709.0 ? 709.0 : at;
+    out[i] = factor * exp_of<double, std::uint64_t>(below);
+  }
 }
 
 double product(double c, const double* x, const double* y, double* out, std::ptrdiff_t n) {
