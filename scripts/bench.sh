@@ -39,6 +39,9 @@ rm -rf "$results"
 mkdir -p "$results"
 cmake -S . -B build/release -G Ninja -DCMAKE_BUILD_TYPE=Release -DCOVARY_BUILD_BENCH=ON >/dev/null
 cmake --build build/release --target covary_bench covary_cli -j "${JOBS:-$cores}"
+# The routines that `covary` starts itself with, for the limits too, where OpenBLAS does not know the processor.
+OPENBLAS_CORETYPE=$("$bin/covary" doctor --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["blas"]["core"])')
+export OPENBLAS_CORETYPE
 if [ "$peers" = yes ]; then
   echo "== The peers, each in its own environment"
   bench/peers/install.sh || echo "going on with those that could be installed"
