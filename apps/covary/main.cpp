@@ -1,14 +1,11 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <new>
 
 #include "common.hpp"
 #include "covary/error.hpp"
-#include "covary/linalg/blas_info.hpp"
 #include "covary/linalg/parallel.hpp"
 #include "covary/parameters/suggest.hpp"
 
@@ -33,15 +30,6 @@ bool asks_for_json(int argc, char** argv) {
   for (int i = 1; i < argc; ++i)
     if (std::string(argv[i]) == "--json") return true;
   return false;
-}
-
-// An OpenBLAS older than the processor may take routines of 2004 for it, several times slower. It
-// chooses before main() begins: the program starts once more, with the choice made.
-void start_with_known_processor(char** argv) {
-  const std::string core = covary::blas_info().better_core;
-  if (core.empty()) return;
-  setenv("OPENBLAS_CORETYPE", core.c_str(), 0);
-  execv("/proc/self/exe", argv);  // where there is none, all works as it is
 }
 
 // The first verb or option that does not exist, with the nearest that does; empty if all do.
@@ -70,7 +58,6 @@ std::string unknown_word(const CLI::App& app, int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  start_with_known_processor(argv);
   CLI::App app{"Covary: Gaussian processes from the shell"};
   app.set_version_flag("--version", covary::cli::version_text, "The version and build facts");
   app.require_subcommand(1);
