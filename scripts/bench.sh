@@ -39,9 +39,7 @@ rm -rf "$results"
 mkdir -p "$results"
 cmake -S . -B build/release -G Ninja -DCMAKE_BUILD_TYPE=Release -DCOVARY_BUILD_BENCH=ON >/dev/null
 cmake --build build/release --target covary_bench covary_cli -j "${JOBS:-$cores}"
-# Routines for this processor, for ours and for the limits, where OpenBLAS does not know it.
-core=$("$bin/covary" doctor --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["blas"]["better_core"])')
-[ -z "$core" ] || export OPENBLAS_CORETYPE="$core"
+. scripts/blas-core.sh
 if [ "$peers" = yes ]; then
   echo "== The peers, each in its own environment"
   bench/peers/install.sh || echo "going on with those that could be installed"
