@@ -123,7 +123,7 @@ Result usps_class_density(const Settings& settings, Ledger& ledger) {
   result.add("class densities: errors", "95", mean_sd(wrong, 1),
              fmt::format("{:.2f} %, sd over {} seeds", 100.0 * wrong.mean() / n, repeats));
   result.add("dimensions in use, a digit", "", mean_sd(used, 1));
-  result.add("class densities: nlpd", "", mean_sd(loss, 3),
+  result.add("class densities: nlpd", "", loss.allFinite() ? mean_sd(loss, 3) : "inf",
              loss.allFinite() ? "" : "a digit had a probability of zero to the last bit");
   result.add("seconds of training", "", fmt::format("{:.0f}", seconds.mean()));
   const Index logistic = logistic_errors(train, test);
