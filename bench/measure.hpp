@@ -24,11 +24,11 @@ inline double median(std::vector<double> t) {
   return t.size() % 2 ? t[half] : 0.5 * (t[half - 1] + t[half]);
 }
 
-// Runs of about two seconds in all, at least 3 and at most 25, or COVARY_BENCH_RUNS of them.
+// Runs of about two seconds in all, at least 3 and at most so many, or COVARY_BENCH_RUNS of them.
 // run(k) is the k-th, k = 1, 2, …, and returns its own seconds.
-inline std::vector<double> repeat(const std::function<double(int)>& run) {
+inline std::vector<double> repeat(const std::function<double(int)>& run, std::size_t at_most = 25) {
   const char* asked = std::getenv("COVARY_BENCH_RUNS");
-  const std::size_t least = asked ? std::max(1, std::atoi(asked)) : 3, most = asked ? least : 25;
+  const std::size_t least = asked ? std::max(1, std::atoi(asked)) : 3, most = asked ? least : at_most;
   std::vector<double> times;
   for (double total = 0.0; times.size() < least || (total < 2.0 && times.size() < most);) {
     times.push_back(run(static_cast<int>(times.size()) + 1));

@@ -5,9 +5,12 @@
 
 #include "covary/error.hpp"
 #include "covary/inference/latent_inputs.hpp"
+#include "covary/linalg/parallel.hpp"
 
 namespace covary {
 namespace {
+
+constexpr Index width = 1024;  // entries of a range, one after another
 
 class FactorisedInputs final : public LatentInputs {
  public:
@@ -47,25 +50,38 @@ class FactorisedInputs final : public LatentInputs {
   LatentMarginals marginals(const double* values) const override {
     LatentMarginals out{o_.given.size() ? o_.given : RowMatrix(o_.rows, o_.dims),
                         RowMatrix::Zero(o_.rows, o_.dims), 0.0, Vector::Zero(o_.dims)};
-    for (Index e = 0; e < count(); ++e) {
-      const auto [i, d] = at(e);
-      const double m = values[e], S = values[count() + e], away = m - prior_mean(i, d);
-      const double v = o_.prior_variance(d);
-      out.mean(i, d) = m;
-      out.variance(i, d) = S;
-      out.kl_of_dims(d) += 0.5 * ((S + away * away) / v - std::log(S / v) - 1.0);
-    }
+    Matrix kl = Matrix::Zero(o_.dims, (count() + width - 1) / width);  // of the ranges
+    parallel_ranges(
+        count(),
+        [&](Index first, Index end) {
+          for (Index e = first; e < end; ++e) {
+            const auto [i, d] = at(e);
+            const double m = values[e], S = values[count() + e], away = m - prior_mean(i, d);
+            const double v = o_.prior_variance(d);
+            out.mean(i, d) = m;
+            out.variance(i, d) = S;
+            kl(d, first / width) += 0.5 * ((S + away * away) / v - std::log(S / v) - 1.0);
+          }
+        },
+        width);
+    out.kl_of_dims = kl.rowwise().sum();
     out.kl = out.kl_of_dims.sum();
     return out;
   }
   void pullback(const double* values, const RowMatrix& mean_bar, const RowMatrix& variance_bar,
                 double* values_bar) const override {
-    for (Index e = 0; e < count(); ++e) {
-      const auto [i, d] = at(e);
-      const double v = o_.prior_variance(d);
-      values_bar[e] += mean_bar(i, d) - (values[e] - prior_mean(i, d)) / v;
-      values_bar[count() + e] += variance_bar(i, d) - 0.5 * (1.0 / v - 1.0 / values[count() + e]);
-    }
+    parallel_ranges(
+        count(),
+        [&](Index first, Index end) {
+          for (Index e = first; e < end; ++e) {
+            const auto [i, d] = at(e);
+            const double v = o_.prior_variance(d);
+            values_bar[e] += mean_bar(i, d) - (values[e] - prior_mean(i, d)) / v;
+            values_bar[count() + e] +=
+                variance_bar(i, d) - 0.5 * (1.0 / v - 1.0 / values[count() + e]);
+          }
+        },
+        width);
   }
   // variance = 1/(1/v − 2·∂F/∂variance), v the prior's; mean = mean + variance·∂(F − KL)/∂mean, a
   // natural-gradient step of unit length

@@ -200,4 +200,9 @@ void parallel_for(Index n, const std::function<void(Index)>& body) {
   if (job.failure) std::rethrow_exception(job.failure);
 }
 
+void parallel_ranges(Index n, const std::function<void(Index, Index)>& body, Index width) {
+  parallel_for((n + width - 1) / width,
+               [&](Index r) { body(r * width, std::min(n, (r + 1) * width)); });
+}
+
 }  // namespace covary

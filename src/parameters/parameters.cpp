@@ -258,8 +258,11 @@ double Parameters::log_prior(ConstVector values, Vector* values_bar) const {
   double sum = 0.0;
   Index at = 0;
   for (const auto& p : list_) {
+    if (!p.prior || !p.tied_to.empty()) {
+      at += p.value.size();
+      continue;
+    }
     for (Index k = 0; k < p.value.size(); ++k, ++at) {
-      if (!p.prior || !p.tied_to.empty()) continue;
       sum += p.prior->log_density(values(at));
       if (values_bar) (*values_bar)(at) += p.prior->slope(values(at));
     }

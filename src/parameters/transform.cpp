@@ -7,7 +7,9 @@
 #include <limits>
 
 #include "covary/error.hpp"
+#include "covary/linalg/parallel.hpp"
 #include "covary/linalg/special.hpp"
+#include "covary/linalg/vector_math.hpp"
 
 namespace covary {
 namespace {
@@ -22,9 +24,8 @@ bool on_diagonal(Index k) {
 // is not in it: values stay inside, so that what was made can be read back.
 double above(double x) { return std::nextafter(x, std::numeric_limits<double>::infinity()); }
 double below(double x) { return std::nextafter(x, -std::numeric_limits<double>::infinity()); }
-double positive_softplus(double u) {
-  return std::max(softplus(u), std::numeric_limits<double>::min());
-}
+constexpr double smallest = std::numeric_limits<double>::min();
+double positive_softplus(double u) { return std::max(softplus(u), smallest); }
 
 void check_positive(double x, double floor, const std::string& what) {
   if (!(x > floor) || !std::isfinite(x))
@@ -57,7 +58,11 @@ Vector Transform::constrain(ConstVector u) const {
     case Kind::real:
       break;
     case Kind::positive:
-      for (auto& v : x) v = std::max(low_ + high_ * positive_softplus(v), above(low_));
+      parallel_ranges(x.size(), [&, least = above(low_)](Index first, Index end) {
+        vector_softplus(u.data() + first, x.data() + first, end - first);
+        for (Index k = first; k < end; ++k)
+          x(k) = std::max(low_ + high_ * std::max(x(k), smallest), least);
+      });
       break;
     case Kind::bounded:
       for (auto& v : x)
@@ -123,7 +128,10 @@ Vector Transform::pullback(ConstVector u, ConstVector x_bar) const {
     case Kind::real:
       break;
     case Kind::positive:
-      for (Index k = 0; k < g.size(); ++k) g(k) *= high_ * sigmoid(u(k));
+      parallel_ranges(g.size(), [&](Index first, Index end) {
+        vector_sigmoid(u.data() + first, g.data() + first, end - first);
+        for (Index k = first; k < end; ++k) g(k) *= high_ * x_bar(k);
+      });
       break;
     case Kind::bounded:
       for (Index k = 0; k < g.size(); ++k) g(k) *= (high_ - low_) * sigmoid(u(k)) * sigmoid(-u(k));

@@ -120,6 +120,20 @@ TEST_P(ParallelFor, TwoCallersAtOnceBothFinish) {
 
 INSTANTIATE_TEST_SUITE_P(Threads, ParallelFor, testing::Values(1, 2, 3, 7));
 
+TEST(Parallel, RangesCoverEveryEntryOnce) {
+  for (const Index n : {0, 1, 7, 8, 9, 100}) {
+    std::vector<std::atomic<int>> calls(static_cast<std::size_t>(n));
+    parallel_ranges(
+        n,
+        [&](Index first, Index end) {
+          EXPECT_TRUE(first < end && end - first <= 8);
+          for (Index i = first; i < end; ++i) ++calls[static_cast<std::size_t>(i)];
+        },
+        8);
+    for (const auto& c : calls) EXPECT_EQ(c, 1);
+  }
+}
+
 TEST(Threads, ZeroMeansAllCoresAndNonsenseIsRefused) {
   const WithThreads restore(2);
   set_threads(0);

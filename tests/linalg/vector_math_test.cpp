@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "covary/error.hpp"
+#include "covary/linalg/special.hpp"
 #include "linalg/naive.hpp"
 
 namespace covary {
@@ -73,6 +74,27 @@ TEST_P(VectorMath, ExpWithASlopeAndAFactor) {
   Vector out(35);
   vector_exp(x.data(), out.data(), 35, -0.5, 3.0);
   for (Index i = 0; i < 35; ++i) EXPECT_NEAR(out(i), 3.0 * std::exp(-0.5 * x(i)), 1e-14);
+}
+
+TEST_P(VectorMath, SoftplusAndSigmoidToTheLastPlaces) {
+  std::vector<double> x{0.0, -0.0, -707.9, 707.9, 1e300, std::numeric_limits<double>::infinity()};
+  for (double v = -50.0; v <= 50.0; v += 1.7e-3) x.push_back(v);
+  for (double v = 1e-320; v < 1e-3; v *= 7.0) x.push_back(v), x.push_back(-v);
+  const auto n = static_cast<Index>(x.size());
+  std::vector<double> plus(x.size()), slope(x.size());
+  vector_softplus(x.data(), plus.data(), n);
+  vector_sigmoid(x.data(), slope.data(), n);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    EXPECT_DOUBLE_EQ(plus[i], softplus(x[i])) << x[i];  // four units in the last place
+    EXPECT_DOUBLE_EQ(slope[i], sigmoid(x[i])) << x[i];
+  }
+  double none = std::numeric_limits<double>::quiet_NaN(), far = -1e6;
+  vector_softplus(&far, &far, 1);  // in place
+  EXPECT_EQ(far, 0.0);
+  for (const auto f : {vector_softplus, vector_sigmoid}) {
+    f(&none, &none, 1);
+    EXPECT_TRUE(std::isnan(none)) << "not-a-number must not become a number";
+  }
 }
 
 TEST_P(VectorMath, ProductAndItsSum) {

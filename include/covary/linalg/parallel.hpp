@@ -18,6 +18,10 @@ void set_threads(int n);
 // run serially. The exception of the lowest-numbered failing task that ran is rethrown. A process
 // that forks afterwards may use it in the child.
 void parallel_for(Index n, const std::function<void(Index)>& body);
+// Calls body(first, end) for ranges of `width` that cover 0 … n−1, in the same way: for loops over
+// entries that cost some nanoseconds each.
+void parallel_ranges(Index n, const std::function<void(Index first, Index end)>& body,
+                     Index width = 1024);
 // True in the bodies of a parallel_for of two tasks or more, whatever the number of threads.
 bool inside_parallel();
 

@@ -12,6 +12,9 @@ namespace covary {
 // out[i] = factor·exp(slope·x[i]); the exponential within 4e-16 relative, 0 below −708; out may be
 // x.
 void vector_exp(const double* x, double* out, Index n, double slope = 1.0, double factor = 1.0);
+// out[i] = log(1 + exp(x[i])) and 1/(1 + exp(−x[i])), within 1e-15 relative; 0 below −708.
+void vector_softplus(const double* x, double* out, Index n);
+void vector_sigmoid(const double* x, double* out, Index n);
 // out[i] = c·x[i]·y[i], and their sum; out may be x or y.
 double vector_product(double c, const double* x, const double* y, double* out, Index n);
 // For a tile of nx × nz pairs, column-major with leading dimension nx: r2 = Σ_d (x_d − z_d)².

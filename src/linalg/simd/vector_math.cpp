@@ -14,6 +14,34 @@ void exp(const double* x, double* out, std::ptrdiff_t n, double slope, double fa
   }
 }
 
+namespace {
+
+// exp(−|x|), and log(1 + t) = 2 artanh(t/(2 + t)) of 0 ≤ t ≤ 1, whose series to s³⁵ leaves 1e-18.
+inline double exp_below(double x) { return exp_of<double, std::uint64_t>(x < 0.0 ? x : -x); }
+inline double log_above_one(double t) {
+  const double s = t / (2.0 + t), q = s * s;
+  double sum = 1.0 / 35.0;
+#pragma GCC unroll 17
+  for (int k = 33; k > 0; k -= 2) sum = 1.0 / k + q * sum;
+  return 2.0 * s * sum;
+}
+
+}  // namespace
+
+void softplus(const double* x, double* out, std::ptrdiff_t n) {
+#pragma omp simd
+  for (std::ptrdiff_t i = 0; i < n; ++i)
+    out[i] = (x[i] > 0.0 ? x[i] : 0.0) + log_above_one(exp_below(x[i]));
+}
+
+void sigmoid(const double* x, double* out, std::ptrdiff_t n) {
+#pragma omp simd
+  for (std::ptrdiff_t i = 0; i < n; ++i) {
+    const double t = exp_below(x[i]);
+    out[i] = (x[i] < 0.0 ? t : 1.0) / (1.0 + t);
+  }
+}
+
 double product(double c, const double* x, const double* y, double* out, std::ptrdiff_t n) {
   double sum = 0.0;
 #pragma omp simd reduction(+ : sum)

@@ -7,6 +7,8 @@
 #define COVARY_DECLARE_VECTOR_MATH(ns)                                                           \
   namespace covary::simd::ns {                                                                   \
   void exp(const double* x, double* out, std::ptrdiff_t n, double slope, double factor);         \
+  void softplus(const double* x, double* out, std::ptrdiff_t n);                                 \
+  void sigmoid(const double* x, double* out, std::ptrdiff_t n);                                  \
   double product(double c, const double* x, const double* y, double* out, std::ptrdiff_t n);     \
   void squared_distances(const double* x, std::ptrdiff_t nx, const double* z, std::ptrdiff_t nz, \
                          std::ptrdiff_t dims, double* r2);                                       \
