@@ -111,10 +111,12 @@ void measure(Index N, Index Q, Index M) {
     return bench::now() - begin;
   };
   std::vector<double> of_limit;
-  const auto times = bench::repeat([&](int run) {
-    of_limit.push_back(timed(limit));
-    return timed([&] { evaluate(1e-4 * run, gradient); });
-  }, 500);
+  const auto times = bench::repeat(
+      [&](int run) {
+        of_limit.push_back(timed(limit));
+        return timed([&] { evaluate(1e-4 * run, gradient); });
+      },
+      500);
   std::printf(
       "{\"case\": \"evaluation\", \"n\": %td, \"q\": %td, \"m\": %td, \"threads\": %d, "
       "\"seconds\": %.6g, \"fastest\": %.6g, \"limit_seconds\": %.6g, \"value\": %.17g, "

@@ -74,10 +74,10 @@ def gplvm_section(results):
         "", "## Latent variables: the Bayesian GP-LVM, SE-ARD", "",
         f"One evaluation of the bound with the gradient in everything (kernel, noise, inducing inputs, q(X)), P = 12,"
         f" {evaluations[0]['threads']} threads, hot, at\nparameters that change between runs: `gplvm_bench N Q M`. The"
-        " *limit* is what Ψ2 needs by the same threads: the exponentials of\n½M(M+1) pairs for each row, once, and the"
-        " three products around them with Q + 1 features; ours makes the exponentials twice, so that\nno memory grows"
-        " with N but the parameters, their gradient and copies of them. Peers have the same data and parameters and run"
-        "\nafterwards; the bounds agree but for the jitter that each adds.",
+        " *limit* is what Ψ2 needs by the same threads, in turn with ours: the exponentials of\n½M(M+1) pairs for each"
+        " row, once, and the three products around them with Q + 1 features. Ours keeps the exponentials while 64 MB hold"
+        "\nthem and makes them again beyond, where no memory grows with N but the parameters, their gradient and copies of"
+        " them. Peers have the\nsame data and parameters and run afterwards; the bounds agree but for the jitter that each adds.",
     ]
     if by_numpy:
         page += [f"*NumPy* {by_numpy[0]['version']} takes turns with ours, on one thread: the exponentials once, kept for"

@@ -28,7 +28,8 @@ inline double median(std::vector<double> t) {
 // run(k) is the k-th, k = 1, 2, …, and returns its own seconds.
 inline std::vector<double> repeat(const std::function<double(int)>& run, std::size_t at_most = 25) {
   const char* asked = std::getenv("COVARY_BENCH_RUNS");
-  const std::size_t least = asked ? std::max(1, std::atoi(asked)) : 3, most = asked ? least : at_most;
+  const std::size_t least = asked ? std::max(1, std::atoi(asked)) : 3,
+                    most = asked ? least : at_most;
   std::vector<double> times;
   for (double total = 0.0; times.size() < least || (total < 2.0 && times.size() < most);) {
     times.push_back(run(static_cast<int>(times.size()) + 1));

@@ -189,7 +189,7 @@ Result posterior_compression(const Settings& settings) {
   Result result;
   result.name = "posterior-compression";
   result.source = "van der Wilk (2019), sections 4.5.2 and 4.5.3, Figs 4.10 to 4.12 (E4.8–E4.10)";
-  const BasisTraining how{.iterations = settings.repeats ? settings.repeats : 100,
+  const BasisTraining how{.iterations = settings.repeats ? settings.repeats : 1000,
                           .seed = settings.seed,
                           .subset = 300};
   std::optional<RegressionFit> large;

@@ -21,14 +21,28 @@ struct Table {
   decltype(&simd::baseline::squared_distances_pullback) squared_distances_pullback;
 };
 
-constexpr Table baseline{"baseline", simd::baseline::exp, simd::baseline::softplus, simd::baseline::sigmoid, simd::baseline::product,
+constexpr Table baseline{"baseline",
+                         simd::baseline::exp,
+                         simd::baseline::softplus,
+                         simd::baseline::sigmoid,
+                         simd::baseline::product,
                          simd::baseline::squared_distances,
                          simd::baseline::squared_distances_pullback};
 #ifdef __x86_64__
-constexpr Table avx2{"avx2", simd::avx2::exp, simd::avx2::softplus, simd::avx2::sigmoid, simd::avx2::product, simd::avx2::squared_distances,
+constexpr Table avx2{"avx2",
+                     simd::avx2::exp,
+                     simd::avx2::softplus,
+                     simd::avx2::sigmoid,
+                     simd::avx2::product,
+                     simd::avx2::squared_distances,
                      simd::avx2::squared_distances_pullback};
-constexpr Table avx512{"avx512", simd::avx512::exp, simd::avx512::softplus, simd::avx512::sigmoid, simd::avx512::product,
-                       simd::avx512::squared_distances, simd::avx512::squared_distances_pullback};
+constexpr Table avx512{"avx512",
+                       simd::avx512::exp,
+                       simd::avx512::softplus,
+                       simd::avx512::sigmoid,
+                       simd::avx512::product,
+                       simd::avx512::squared_distances,
+                       simd::avx512::squared_distances_pullback};
 #endif
 
 // What this machine can run, the best last.
@@ -59,9 +73,7 @@ void vector_softplus(const double* x, double* out, Index n) {
   current().load()->softplus(x, out, n);
 }
 
-void vector_sigmoid(const double* x, double* out, Index n) {
-  current().load()->sigmoid(x, out, n);
-}
+void vector_sigmoid(const double* x, double* out, Index n) { current().load()->sigmoid(x, out, n); }
 
 double vector_product(double c, const double* x, const double* y, double* out, Index n) {
   return current().load()->product(c, x, y, out, n);
