@@ -161,9 +161,10 @@ Result parkinsons_basis(const Settings& settings, Ledger& ledger) {
   const BasisTraining how{.iterations = settings.repeats ? settings.repeats : 1000,
                           .seed = settings.seed,
                           .subset = 300};
-  const std::vector<Size> sizes = {{20, 1}, {50, 1}, {100, 1}, {200, 1}, {300, 1}, {5, 2},
-                                   {5, 4},  {10, 5}, {10, 10}, {20, 5},  {30, 4},  {50, 2},
-                                   {50, 5}, {80, 3}, {100, 2}, {100, 5}, {150, 2}};
+  const std::vector<Size> sizes = {{20, 1},  {50, 1},  {100, 1}, {200, 1}, {300, 1},
+                                   {5, 2},   {5, 4},   {6, 4},   {10, 5},  {10, 10},
+                                   {20, 5},  {30, 4},  {50, 2},  {50, 5},  {80, 3},
+                                   {100, 2}, {100, 5}, {150, 2}, {150, 4}, {200, 3}};
   const std::vector<Score> scores = table(result, ledger, task, "", sizes, how);
   const std::vector<double> nlpd = compression(scores, &Score::nlpd),
                             rmse = compression(scores, &Score::rmse);

@@ -141,7 +141,7 @@ Minimum SparseRegression::train_once(Jitter& jitter) {
     }
     jitter = Jitter{options_.jitter};
   }
-  if (options_.subset > 0 && !resume_) choose_further_points(jitter);
+  if (options_.subset > 0 && !resume_) start_sums_from_points(jitter);
   return train(options_.training, jitter, true);
 }
 

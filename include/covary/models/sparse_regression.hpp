@@ -130,7 +130,7 @@ class SparseRegression {
   void set_features(FeaturesPtr features);
   void set_inputs(ConstRows Z);
   void choose_features(Index M);
-  void choose_further_points(Jitter& jitter);
+  void start_sums_from_points(Jitter& jitter);
   void raise_noise();
   Minimum train(const LbfgsOptions& training, Jitter& jitter, bool keep_state);
   void start_from_subset();
