@@ -123,7 +123,7 @@ Minimum SparseRegression::train(const LbfgsOptions& training, Jitter& jitter, bo
 // With Z held, then chosen again at the parameters found if that does not lower the bound, then all
 // together.
 Minimum SparseRegression::train_once(Jitter& jitter) {
-  if (options_.subset > 0 && !resume_) raise_noise();
+  if (options_.subset > 0 && !resume_ && !choose_start_of_sums(jitter)) raise_noise();
   const bool choose_again = options_.features.is_points() && trains_features();
   if (choose_again && options_.Z.size() == 0 && !resume_ && options_.subset > 0) {
     LbfgsOptions held = options_.training;
@@ -141,7 +141,6 @@ Minimum SparseRegression::train_once(Jitter& jitter) {
     }
     jitter = Jitter{options_.jitter};
   }
-  if (options_.subset > 0 && !resume_) start_sums_from_points(jitter);
   return train(options_.training, jitter, true);
 }
 

@@ -78,6 +78,43 @@ TEST(Features, BasisIsWithinItsPoints) {
 
 // A white Kuu gives the bounds that its own Gram matrix gives, and an SVGP at its best q the
 // collapsed one.
+// Sums start from the mean of as many points as they have, or from random rows, whichever is ahead
+// after a while; where inputs are given there is no choice.
+TEST(Features, SumsStartFromPoints) {
+  Random random(5);
+  RowMatrix X(300, 2), Y(300, 2);
+  for (Index i = 0; i < 300; ++i) {
+    X.row(i) << 4.0 * random.uniform(), 4.0 * random.uniform();
+    Y.row(i) << std::sin(2.0 * X(i, 0)) * std::cos(X(i, 1)) + 0.05 * random.normal(),
+        0.1 * X(i, 0) + 0.05 * random.normal();
+  }
+  SparseRegressionOptions o = options_of("basis(3)", 4);
+  o.training.max_iterations = 40;
+  std::string said;
+  o.tell = [&](const std::string& text) { said += text + "\n"; };
+  const auto bound_of = [&](const std::string& start) {
+    const std::size_t at = said.find(start + ": bound ");
+    EXPECT_NE(at, std::string::npos) << said;
+    return 300.0 * std::stod(said.substr(at + start.size() + 8));
+  };
+  const RowMatrix first = Y.leftCols(1);
+  const RegressionFit fit = SparseRegression(X, first, o).fit();
+  EXPECT_GT(bound_of("sums from 12 points"), bound_of("sums from random rows") + 100.0);
+  EXPECT_GE(fit.summary.value, bound_of("sums from 12 points") - 0.1);
+  Y(7, 1) = std::nan("");  // two outputs, a value missing
+  said.clear();
+  EXPECT_TRUE(std::isfinite(SparseRegression(X, Y, o).fit().summary.value));
+  EXPECT_TRUE(std::isfinite(bound_of("sums from 12 points")));
+  said.clear();
+  o.training.max_iterations = 2;
+  SparseRegressionOptions given = o;
+  given.Z = X.topRows(4);
+  SparseRegression(X, first, given).fit();
+  o.features = "basis(80)";  // more points than rows
+  SparseRegression(X, first, o).fit();
+  EXPECT_EQ(said.find("sums from"), std::string::npos) << said;
+}
+
 TEST(Features, EigenfunctionsCollapsedAndNot) {
   const Wave d;
   SparseRegressionOptions o = options_of("eigen", 20);

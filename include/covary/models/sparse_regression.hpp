@@ -130,7 +130,8 @@ class SparseRegression {
   void set_features(FeaturesPtr features);
   void set_inputs(ConstRows Z);
   void choose_features(Index M);
-  void start_sums_from_points(Jitter& jitter);
+  void set_sums_from(ConstRows rows, Jitter& jitter);
+  bool choose_start_of_sums(Jitter& jitter);  // false: there is no choice
   void raise_noise();
   Minimum train(const LbfgsOptions& training, Jitter& jitter, bool keep_state);
   void start_from_subset();
