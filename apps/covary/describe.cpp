@@ -74,6 +74,11 @@ json describe_fit(const Parameters& parameters, const Vector& standard_errors, c
            {"parameters", values},
            {"parameter_table", table},
            {"standard_errors", errors}};
+  for (const auto& start : s.starts)
+    out["starts"].push_back({{"index", start.index},
+                             {"value", start.value ? finite(*start.value) : json(nullptr)},
+                             {"iterations", start.iterations},
+                             {"reason", start.reason}});
   if (!diagnostics.empty()) {
     json& d = out["diagnostics"] = json::object();
     for (const auto& [name, value] : diagnostics) d[name] = finite(value);

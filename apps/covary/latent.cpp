@@ -383,19 +383,28 @@ Outcome evaluate_latent(const SavedLatent& m, const DataArguments& a) {
   const GplvmFit& fit = m.fit;
   const Table table = read_table(a.data, {parse_header(a.header)});
   const RowMatrix Y = numeric_columns(table, select_columns(table, fit.output_names));
+  const auto scores = [&](const RowMatrix& mean, const RowMatrix& variance, double bound) {
+    const double error = reconstruction_error(Y, fit.decode(mean, variance).mean);
+    Outcome out;
+    out.object = {
+        {"n", Y.rows()}, {"reconstruction_rmse", finite(error)}, {"bound", finite(bound)}};
+    out.text = fmt::format(
+        "reconstruction_rmse {:.6g} (of the outputs it was given)\nbound {:.6g} (of log p(y) a "
+        "row)\n",
+        error, bound);
+    return out;
+  };
+  if (const auto times = times_in(table, fit)) {  // together, as predict places them
+    const auto found = fit.infer_sequence(Y, *times);
+    Outcome out = scores(found.mean, found.variance, found.bound / static_cast<double>(Y.rows()));
+    out.object["sequence"] = true;
+    return out;
+  }
   const auto found = fit.infer(Y);
-  const Prediction p = fit.decode(found.mean, found.variance);
-  const double reconstruction = reconstruction_error(Y, p.mean), bound = found.bound.mean(),
-               density = fit.log_density(Y).mean();
-  Outcome out;
-  out.object = {{"n", Y.rows()},
-                {"reconstruction_rmse", finite(reconstruction)},
-                {"bound", finite(bound)},
-                {"log_density", finite(density)}};
-  out.text = fmt::format(
-      "reconstruction_rmse {:.6g} (of the outputs it was given)\nbound {:.6g} (of log p(y) a "
-      "row)\nlog_density {:.6g} (an estimate of log p(y) a row)\n",
-      reconstruction, bound, density);
+  Outcome out = scores(found.mean, found.variance, found.bound.mean());
+  const double density = fit.log_density(Y).mean();
+  out.object["log_density"] = finite(density);
+  out.text += fmt::format("log_density {:.6g} (an estimate of log p(y) a row)\n", density);
   return out;
 }
 

@@ -134,17 +134,26 @@ class Curve(CommandLine):
         for i in gap:
             for name, truth in zip("abcd", self.rows[10 + i][2:]):
                 self.assertLess(abs(float(filled[i]["mean_" + name]) - truth), 0.2)
+        whole = self.json_of("evaluate", self.path("d.cov"), self.write("whole.csv", self.text(self.rows[10:35])))
+        self.assertTrue(whole["sequence"])
+        self.assertNotIn("log_density", whole)
+        self.assertLess(whole["reconstruction_rmse"], 0.2)
         # Without times each row is by itself, and nothing is known of an empty one.
         alone = "a,b,c,d\n" + "".join(",".join(map(str, row[2:])) + "\n" for row in rows)
         run = covary("predict", self.path("d.cov"), self.write("alone.csv", alone))
         self.assertEqual(run.returncode, 0, run.stderr)
         apart = list(csv.DictReader(io.StringIO(run.stdout)))
         self.assertGreater(float(apart[gap[1]]["variance_a"]), 4 * float(filled[gap[1]]["variance_a"]))
+        by_rows = self.json_of("evaluate", self.path("d.cov"), self.write("rows.csv", "a,b,c,d\n" + "".join(
+            ",".join(map(str, row[2:])) + "\n" for row in self.rows[10:35])))
+        self.assertIn("log_density", by_rows)
+        self.assertGreater(whole["bound"], by_rows["bound"])
 
     def test_views_have_a_relevance_each(self):
         fit = self.json_of("fit", self.table, "--model", "mrd", "--latent", "2", "--target", "a,b,c,d", "--view", "one=a,b",
                            "--view", "two=c,d", "--max-iter", "30", "--out", self.path("v.cov"))
         self.assertEqual((fit["model"], [v["name"] for v in fit["views"]]), ("mrd", ["one", "two"]))
+        self.assertEqual(max(s["value"] for s in fit["starts"]), fit["value"])
         self.assertIn("views.one.likelihood.variance", fit["parameters"])
         self.json_of("report", self.path("v.cov"), "--out", self.path("v.html"))
         self.assertIn("Relevance for the view one", self.read("v.html"))
