@@ -123,14 +123,14 @@ Result kin40k_basis(const Settings& settings, Ledger& ledger) {
              "yes; yes",
              fmt::format("{}; {}", asked[3].bound > asked[1].bound ? "yes" : "no",
                          asked[3].rmse > asked[1].rmse ? "yes" : "no"));
-  const double least =
-      std::min_element(asked.begin(), asked.end(), [](const Score& a, const Score& b) {
+  const double most =  // that of the slowest: the start of sums takes longer than points in all
+      std::max_element(asked.begin(), asked.end(), [](const Score& a, const Score& b) {
         return a.seconds < b.seconds;
       })->seconds;
   for (const Score& s : asked) {
     const Score timed = kept_fit(ledger, "equal time, ", s.size, [&] {
       return fit_basis(task, s.size,
-                       {.iterations = 100000, .seed = settings.seed, .seconds = least});
+                       {.iterations = 100000, .seed = settings.seed, .seconds = most});
     });
     result.add(
         fmt::format("equal time, {}: RMSE; NLPD; bound a row; noise sd; time", s.size.name()), "",
