@@ -35,7 +35,8 @@ void add_sparse_options(CLI::App& sub, SparseArguments& a) {
   sub.add_option(
          "--model", a.model,
          "exact, vfe, vfe(tight), fitc, pep(α), dtc, sor, pitc, cglb; auto: exact up to 2000 "
-         "rows, else vfe. Other likelihoods: laplace, ep, ep(α), vgp, and with inducing inputs "
+         "rows unless inducing variables are asked for, else vfe. Other likelihoods: laplace, ep, "
+         "ep(α), vgp, and with inducing inputs "
          "svgp, "
          "fitc, pep(α); auto: laplace up to 2000 rows (1000 of several latent functions), else "
          "svgp")
@@ -93,7 +94,8 @@ std::optional<Approximation> approximation_of(const SparseArguments& a, Index ro
   if (a.model == "auto") {
     const FeatureChoice features(a.features);
     if (features.is_parametric()) return Approximation(Approximation::Kind::sor);
-    if (rows <= most_exact_rows && features.is_points()) return {};
+    const bool asked = inducing_of(a) > 0 || !a.inducing_file.empty() || !features.is_points();
+    if (rows <= most_exact_rows && !asked) return {};
     return Approximation(Approximation::Kind::vfe);
   }
   try {

@@ -35,6 +35,12 @@ class Sparse(CommandLine):
                 self.assertEqual(shown["diagnostics"], fit["diagnostics"])
                 self.assertLess(self.json_of("evaluate", out, self.test)["rmse"], 0.2)
 
+    def test_asking_for_inducing_inputs_is_asking_for_a_sparse_model(self):
+        fit = ("fit", self.train, "--target", "y", "--max-iter", "2")
+        self.assertEqual(self.json_of(*fit)["model"], "exact")
+        self.assertEqual(self.json_of(*fit, "--inducing", "8")["model"], "vfe")
+        self.assertEqual(self.json_of(*fit, "--inducing", "8", "--model", "exact")["model"], "exact")
+
     def test_every_kind_of_inducing_variables(self):
         fit = ("fit", self.train, "--target", "y", "--model", "vfe", "--max-iter", "30")
         for kind, inducing, parameters in (("multiscale", 12, "features.widths"), ("frequency", 25, "features.frequencies"),
