@@ -17,14 +17,14 @@ void exp(const double* x, double* out, std::ptrdiff_t n, double slope, double fa
 namespace {
 
 // exp(−|x|), and log(1 + t) = 2 artanh(s) of 0 ≤ t ≤ 1 with s = t/(2 + t), whose series to s³⁵
-// leaves 1e-18. As 2s = t − st it is t − s(t − ⅔s² − ⅖s⁴ − …): what is rounded is small beside t.
+// leaves 1e-18: 2s + s(⅔s² + ⅖s⁴ + …), where what is rounded most is small beside 2s.
 inline double exp_below(double x) { return exp_of<double, std::uint64_t>(x < 0.0 ? x : -x); }
 inline double log_above_one(double t) {
   const double s = t / (2.0 + t), q = s * s;
   double sum = 2.0 / 35.0;
 #pragma GCC unroll 16
   for (int k = 33; k > 1; k -= 2) sum = 2.0 / k + q * sum;
-  return t - s * (t - q * sum);
+  return 2.0 * s + s * (q * sum);
 }
 
 }  // namespace
