@@ -21,29 +21,16 @@ struct Table {
   decltype(&simd::baseline::squared_distances_pullback) squared_distances_pullback;
 };
 
-constexpr Table baseline{"baseline",
-                         simd::baseline::exp,
-                         simd::baseline::softplus,
-                         simd::baseline::sigmoid,
-                         simd::baseline::product,
-                         simd::baseline::squared_distances,
-                         simd::baseline::squared_distances_pullback};
+#define COVARY_TABLE(ns)                                                          \
+  Table {                                                                         \
+#ns, simd::ns::exp, simd::ns::softplus, simd::ns::sigmoid, simd::ns::product, \
+        simd::ns::squared_distances, simd::ns::squared_distances_pullback         \
+  }
+constexpr Table baseline = COVARY_TABLE(baseline);
 #ifdef __x86_64__
-constexpr Table avx2{"avx2",
-                     simd::avx2::exp,
-                     simd::avx2::softplus,
-                     simd::avx2::sigmoid,
-                     simd::avx2::product,
-                     simd::avx2::squared_distances,
-                     simd::avx2::squared_distances_pullback};
-constexpr Table avx512{"avx512",
-                       simd::avx512::exp,
-                       simd::avx512::softplus,
-                       simd::avx512::sigmoid,
-                       simd::avx512::product,
-                       simd::avx512::squared_distances,
-                       simd::avx512::squared_distances_pullback};
+constexpr Table avx2 = COVARY_TABLE(avx2), avx512 = COVARY_TABLE(avx512);
 #endif
+#undef COVARY_TABLE
 
 // What this machine can run, the best last.
 std::vector<const Table*> offered() {

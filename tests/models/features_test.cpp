@@ -76,8 +76,6 @@ TEST(Features, BasisIsWithinItsPoints) {
   EXPECT_NEAR(few.evaluate().value, value, 1e-8 * std::abs(value));
 }
 
-// A white Kuu gives the bounds that its own Gram matrix gives, and an SVGP at its best q the
-// collapsed one.
 // Sums start from the mean of as many points as they have, or from random rows, whichever is ahead
 // after a while; where inputs are given there is no choice.
 TEST(Features, SumsStartFromPoints) {
@@ -115,6 +113,8 @@ TEST(Features, SumsStartFromPoints) {
   EXPECT_EQ(said.find("sums from"), std::string::npos) << said;
 }
 
+// A white Kuu gives the bounds that its own Gram matrix gives, and an SVGP at its best q the
+// collapsed one.
 TEST(Features, EigenfunctionsCollapsedAndNot) {
   const Wave d;
   SparseRegressionOptions o = options_of("eigen", 20);
