@@ -79,6 +79,7 @@ std::string digest_of(const LatentArguments& a, const TrainingArguments& t, cons
                     fmt::format("gplvm {} {} {} {} {} {}", o.snr, t.max_iter, o.dynamics.print(),
                                 fmt::join(o.sequences, ","), o.fixed_point, a.back_constraint);
   for (const auto& view : a.views) out += " " + view;
+  if (!a.start_view.empty()) out += " from " + a.start_view;
   return out;
 }
 
@@ -138,6 +139,9 @@ void add_latent_options(CLI::App& sub, LatentArguments& a) {
                  "Column that changes where a new, independent sequence begins");
   sub.add_option("--view", a.views,
                  "NAME=COL,…: outputs with a mapping of their own; repeat it for each view");
+  sub.add_option("--start-view", a.start_view,
+                 "View whose components all latent dimensions start from: one that others shall "
+                 "predict");
   sub.add_option("--label", a.label, "Column of labels of the rows, to score and to draw with");
   sub.add_option("--fixed-point", a.fixed_point,
                  "Of --model gplvm and mrd: steps of q(X) to its fixed point before each part of "
@@ -223,6 +227,7 @@ LatentRun fit_latent(const LatentArguments& a, const TrainingArguments& t, const
   o.dynamics = Kernel(a.dynamics_kernel);
   o.fixed_point = a.fixed_point;
   o.views = std::move(table.views);
+  o.start_view = a.start_view;
   if (!a.back_constraint.empty())
     o.back_constraint = RecognitionOptions{.form = a.back_constraint, .seed = t.seed};
   if (s.model == "mrd" && o.views.size() < 2)

@@ -12,7 +12,7 @@ struct LatentArguments {
   Index latent = 0;        // 0: ten, or as many as there are outputs
   Index fixed_point = -1;  // automatic
   std::string dynamics, dynamics_kernel = "se + white", sequences, label;
-  std::string back_constraint;
+  std::string back_constraint, start_view;
   std::vector<std::string> views;
   double snr = 100.0, discriminative = 0.0;
 };

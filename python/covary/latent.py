@@ -197,12 +197,17 @@ class MRD(_Latent):
     ----------
     views : dict of str and list of int, or None
         The columns of each view; None is one view of all of them.
+    start_view : str or None, default None
+        All dimensions start from components of this view, which the others explain as far as they can: for a view that
+        others shall predict.
     """
 
     def __init__(self, views: Optional[Dict[str, List[int]]] = None, latent: int = 4,
                  kernel: Union[str, Kernel] = "se(ard)", inducing: int = 50, scale: str = "global", restarts: int = 0,
-                 max_iter: int = 1000, random_state: Any = None, verbose: bool = False):
+                 max_iter: int = 1000, random_state: Any = None, verbose: bool = False,
+                 start_view: Optional[str] = None):
         self.views = views
+        self.start_view = start_view
         self.latent = latent
         self.kernel = kernel
         self.inducing = inducing
@@ -220,7 +225,8 @@ class MRD(_Latent):
         return self.fit_.correspond(np.ascontiguousarray(X, dtype=np.float64), neighbours)
 
     def _more(self, X):
-        return {} if self.views is None else {"views": {name: list(columns) for name, columns in self.views.items()}}
+        views = {} if self.views is None else {"views": {name: list(columns) for name, columns in self.views.items()}}
+        return {**views, "start_view": self.start_view or ""}
 
 
 class MAPGPLVM(TransformerMixin, BaseEstimator):

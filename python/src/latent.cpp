@@ -154,7 +154,7 @@ void bind_model(nb::module_& m) {
              const ArrayLike& given, const std::optional<std::string>& back_constraint,
              const std::string& scale, double snr, Index restarts, double jitter,
              std::uint64_t seed, const std::string& likelihood, Index batch, Index steps,
-             Index fixed_point) {
+             Index fixed_point, const std::string& start_view) {
             RowMatrix data = to_outputs(Y).get();
             StochasticGplvmOptions all;
             all.likelihood = likelihood;
@@ -168,6 +168,7 @@ void bind_model(nb::module_& m) {
             o.times = table_or_nothing(times, "times");
             o.dynamics = to_kernel(dynamics);
             o.fixed_point = fixed_point;
+            o.start_view = start_view;
             o.sequences = sequences;
             o.given = table_or_nothing(given, "given");
             if (back_constraint)
@@ -184,7 +185,8 @@ void bind_model(nb::module_& m) {
           "times"_a = nb::none(), "dynamics"_a = "se + white", "sequences"_a = std::vector<Index>(),
           "given"_a = nb::none(), "back_constraint"_a = nb::none(), "scale"_a = "global",
           "snr"_a = 100.0, "restarts"_a = 0, "jitter"_a = 0.0, "seed"_a = 0,
-          "likelihood"_a = "gaussian", "batch"_a = 0, "steps"_a = 0, "fixed_point"_a = -1)
+          "likelihood"_a = "gaussian", "batch"_a = 0, "steps"_a = 0, "fixed_point"_a = -1,
+          "start_view"_a = "")
       .def(
           "fit",
           [](GplvmModel& self, Index max_iter, std::optional<double> max_seconds,

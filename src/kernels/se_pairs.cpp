@@ -20,6 +20,7 @@ Index capacity(Index dims) {
 
 SePairs::SePairs(const TermValues& term, const RowBlock& Z)
     : loops_(pair_loops()), term_(term), rows_(term, Z, 2.0), D_(Z.dims) {
+  pairs_.reserve(static_cast<std::size_t>(whole(Z.n * (Z.n + 1) / 2, simd::pair_tile)));
   for (Index j = 0; j < Z.n; ++j)
     for (Index k = j; k < Z.n; ++k) pairs_.push_back({k, j});
   const auto count = static_cast<Index>(pairs_.size());

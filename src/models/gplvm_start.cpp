@@ -115,7 +115,12 @@ RowMatrix Gplvm::start_means(Index start) const {
   Random random(options_.seed, 0x6c76 + static_cast<std::uint64_t>(start));
   RowMatrix out = options_.start_mean;
   bool shaken = start > 0;
-  if (out.size() == 0) {
+  if (out.size() == 0 && !options_.start_view.empty()) {
+    const auto named = std::find_if(views_.begin(), views_.end(), [&](const View& v) {
+      return v.view.name == options_.start_view;
+    });
+    out = components(filled(named->Y), Q, Random(options_.seed, 0x70ca));
+  } else if (out.size() == 0) {
     const bool several = views_.size() > 1, joint = several && start == 2;
     const RowMatrix shared = several && start == 1 ? shared_directions() : RowMatrix(N, 0);
     out = joint ? joint_components() : components_by_view(shared, random);

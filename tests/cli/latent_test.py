@@ -158,6 +158,13 @@ class Curve(CommandLine):
         self.json_of("report", self.path("v.cov"), "--out", self.path("v.html"))
         self.assertIn("Relevance for the view one", self.read("v.html"))
 
+    def test_all_dimensions_start_from_a_view(self):
+        command = ("fit", self.table, "--model", "mrd", "--latent", "2", "--target", "a,b,c,d", "--view", "one=a,b", "--view",
+                   "two=c,d", "--max-iter", "0", "--restarts", "1")
+        fits = [self.json_of(*command, *more) for more in ((), ("--start-view", "one"), ("--start-view", "two"))]
+        self.assertEqual(len({fit["value"] for fit in fits}), 3)
+        self.refused(*command, "--start-view", "three", says=["no view 'three'"])
+
     def test_an_empty_view_has_correspondences(self):
         self.json_of("fit", self.table, "--model", "mrd", "--latent", "2", "--target", "a,b,c,d", "--view", "one=a,b",
                      "--view", "two=c,d", "--inducing", "12", "--max-iter", "100", "--out", self.path("v.cov"))

@@ -484,6 +484,33 @@ TEST(Gplvm, AStartOfSeveralViewsIsWhatTheyShare) {
   EXPECT_GT((Gplvm(both, o).fit().mean - X).norm(), 1.0);
 }
 
+// All dimensions from one view: its components explain that view as well as anything linear does.
+TEST(Gplvm, StartsFromTheComponentsOfOneView) {
+  const RowMatrix both = Random(7).normal_matrix(40, 9);
+  GplvmOptions o;
+  o.latent = 3;
+  o.views = {{"a", {0, 1, 2}}, {"b", {3, 4, 5, 6, 7, 8}}};
+  o.start_view = "a";
+  o.starts = 1;
+  o.held_iterations = 0;
+  o.training.max_iterations = 0;
+  const auto unexplained = [&](const std::string& view, Index first, Index count) {
+    o.start_view = view;
+    Matrix X = Gplvm(both, o).fit().mean;
+    X.rowwise() -= X.colwise().mean();
+    Matrix left = both.middleCols(first, count);
+    left.rowwise() -= left.colwise().mean();
+    const double all = left.squaredNorm();
+    const Matrix gram = product(X, X, Op::transpose);
+    left -= product(X, cholesky(gram, "X'X").solve(product(X, left, Op::transpose)));
+    return left.squaredNorm() / all;
+  };
+  EXPECT_LT(unexplained("a", 0, 3), 1e-20);
+  EXPECT_GT(unexplained("b", 0, 3), 0.5);
+  o.start_view = "c";
+  EXPECT_THROW(Gplvm(both, o), InputError);
+}
+
 TEST(NeighbourErrors, CountsRowsWhoseNeighbourDiffers) {
   const RowMatrix X = rows_of(4, 1, {0.0, 0.1, 5.0, 5.2});
   EXPECT_EQ(neighbour_errors(X, {0, 0, 1, 1}), 0);
