@@ -149,7 +149,8 @@ void Gplvm::start_from_static(Index start, Jitter& jitter) {
 
 Minimum Gplvm::train_from(Index start, Jitter& jitter) {
   const bool train_anything = options_.held_iterations > 0 && options_.training.max_iterations > 0;
-  if (dynamics_ && train_anything && options_.start_mean.size() == 0) {
+  const bool given_start = options_.start_mean.size() || !options_.start_view.empty();
+  if (dynamics_ && train_anything && !given_start) {
     start_from_static(start, jitter);
     jitter = Jitter{options_.jitter};
   } else if (start > options_.first_start) {

@@ -57,8 +57,8 @@ struct GplvmOptions {
   // kept. With times, rows that do not follow each other are trained first, for twice the
   // iterations held, and the dynamics begin at the smooth part of their means.
   RowMatrix start_mean = {};
-  // Of several views: all dimensions start from components of this one, which the others explain as
-  // far as they can. For a view that others shall predict.
+  // Of several views: all dimensions, and the dynamics, start from components of this one, which the
+  // others explain as far as they can. For a view that others shall predict.
   std::string start_view = {};
   double snr = 100.0;
   Index held_iterations = 100;
