@@ -25,7 +25,7 @@ std::string show(const Score& s) {
 // A fit, unless the ledger has it.
 Score kept_fit(Ledger& ledger, const std::string& what, const Size& size,
                const std::function<Score()>& fit) {
-  const Vector v = ledger.once(what + size.name(), [&] {
+  const Vector v = ledger.once(what + size.name(), 7, [&] {
     const Score s = fit();
     return Vector{{s.rmse, s.nlpd, s.bound, s.noise_sd, s.seconds,
                    static_cast<double>(s.iterations), static_cast<double>(s.numbers)}};

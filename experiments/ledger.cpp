@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "covary/data/file.hpp"
@@ -27,6 +28,10 @@ Ledger::Ledger(std::string experiment, const LongSettings& settings)
 
 void Ledger::read() {
   const std::string& path = settings_.checkpoint;
+  if (!std::filesystem::exists(path)) {
+    progress(fmt::format("no checkpoint yet in {}: the experiment begins anew", path));
+    return;
+  }
   const json kept = json::parse(read_file(path), nullptr, false);
   try {
     const json& of = kept.at("settings");
@@ -57,8 +62,11 @@ void Ledger::write() const {
              json{{"settings", settings_of(experiment_, settings_)}, {"units", units}}.dump(1));
 }
 
-Vector Ledger::once(const std::string& unit, const std::function<Vector()>& find) {
+Vector Ledger::once(const std::string& unit, Index count, const std::function<Vector()>& find) {
   if (const auto at = units_.find(unit); at != units_.end()) {
+    if (at->second.size() != count)
+      throw FileError(fmt::format("{}: '{}' should have {} numbers and has {}",
+                                  settings_.checkpoint, unit, count, at->second.size()));
     progress(fmt::format("{}: from the checkpoint", unit));
     return at->second;
   }

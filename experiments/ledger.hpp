@@ -14,11 +14,11 @@ namespace covary::experiments {
 class Ledger {
  public:
   // With resume the units of the file, which must be of the same experiment, seed, repeats and
-  // rows.
+  // rows; without the file none, so that one command serves first and later runs.
   Ledger(std::string experiment, const LongSettings& settings);
 
-  // The numbers of a unit: as kept, or found now and kept.
-  Vector once(const std::string& unit, const std::function<Vector()>& find);
+  // So many numbers of a unit: as kept, or found now and kept.
+  Vector once(const std::string& unit, Index count, const std::function<Vector()>& find);
 
  private:
   void read();

@@ -11,7 +11,6 @@
 
 #include <cmath>
 #include <limits>
-#include <numbers>
 
 #include "covary/data/split.hpp"
 #include "covary/data/table.hpp"
@@ -19,152 +18,14 @@
 #include "latent_support.hpp"
 #include "ledger.hpp"
 #include "map_rows.hpp"
+#include "mocap_runs.hpp"
 #include "sparse_support.hpp"
 #include "support.hpp"
 
 namespace covary::experiments {
 namespace {
 
-constexpr Index columns = 59, first_missing = 62, latent = 9, inducing = 100;
-constexpr Index train_iterations = 200, joint_iterations = 100, map_every = 4;
-constexpr double step = 0.05;
-
-struct Motions {
-  RowMatrix Y, times;
-  std::vector<Index> sequences;
-  Index missing_from = 0;  // frame of a run to complete
-};
-
-Motions read_motions(const std::string& name, Index only = 0) {
-  const RowMatrix all = read_table(find_data("cmu_mocap_35/" + name)).values;
-  Motions out;
-  std::vector<Index> rows;
-  std::vector<double> times;
-  double motion = -1.0;
-  for (Index i = 0; i < all.rows(); ++i) {
-    if (only && std::lround(all(i, 0)) != only) continue;
-    if (all(i, 0) != motion) {
-      motion = all(i, 0);
-      out.sequences.push_back(static_cast<Index>(rows.size()));
-    }
-    rows.push_back(i);
-    times.push_back(step *
-                    static_cast<double>(static_cast<Index>(rows.size()) - out.sequences.back()));
-  }
-  out.Y = take_rows(all, rows).rightCols(columns);
-  out.times = Eigen::Map<const Vector>(times.data(), static_cast<Index>(times.size()));
-  return out;
-}
-
-struct Error {
-  double SC = 0.0, RA = 0.0;
-};
-
-struct Problem {
-  std::string name;
-  std::vector<Index> missing, seen;
-  double best_SC, best_RA;  // of the table
-
-  Problem(std::string n, Index first, Index end, double SC, double RA)
-      : name(std::move(n)), missing(columns_between(first, end)), best_SC(SC), best_RA(RA) {
-    for (Index p = 0; p < columns; ++p)
-      if (p < first || p >= end) seen.push_back(p);
-  }
-  // Of the missing columns, as predicted.
-  Error error(const RowMatrix& predicted, const Motions& run, const Vector& scale) const {
-    double scaled = 0.0, angles = 0.0, count = 0.0;
-    for (Index i = run.missing_from; i < run.Y.rows(); ++i)
-      for (Index k = 0; k < predicted.cols(); ++k) {
-        const Index p = missing[static_cast<std::size_t>(k)];
-        const double e = (predicted(i, k) - run.Y(i, p)) * 180.0 / std::numbers::pi;
-        scaled += std::pow(e * scale(p + 9), 2);
-        angles += e * e;
-        count += 1.0;
-      }
-    return {scaled / static_cast<double>(missing.size()), std::sqrt(angles / count)};
-  }
-  RowMatrix masked(const Motions& run) const {
-    RowMatrix Y = run.Y;
-    for (Index i = run.missing_from; i < Y.rows(); ++i)
-      for (const Index p : missing) Y(i, p) = std::nan("");
-    return Y;
-  }
-};
-
-GplvmOptions options_of(const Motions& train, const std::string& dynamics, std::uint64_t seed) {
-  GplvmOptions o;
-  o.latent = latent;
-  o.inducing = inducing;
-  o.starts = 1;
-  o.held_iterations = 100;
-  o.seed = seed;
-  o.training.max_iterations = train_iterations;
-  if (dynamics.empty()) return o;
-  o.dynamics = Kernel(dynamics);
-  o.times = train.times;
-  o.sequences = train.sequences;
-  return o;
-}
-
-// What is seen of a run, of which the second half lacks what the run lacks later.
-Motions seen_half(const Motions& run) {
-  const Index n = run.missing_from;
-  return {run.Y.topRows(n), run.times.topRows(n), {0}, n / 2};
-}
-
-// A dynamical model of the training runs, then for each problem the same with a further run among
-// the data: the bound, dimensions in use and the lengthscale over time of the former; of the latter
-// the bound and the missing columns of the run as completed.
-struct Completed {
-  double bound = 0.0, dims = 0.0, lengthscale = 0.0;
-  struct Of {
-    double bound = 0.0;
-    RowMatrix missing;
-  };
-  std::vector<Of> problems;
-
-  Vector numbers() const {
-    std::vector<double> out{bound, dims, lengthscale};
-    for (const Of& p : problems) {
-      out.push_back(p.bound);
-      out.insert(out.end(), p.missing.reshaped().begin(), p.missing.reshaped().end());
-    }
-    return Eigen::Map<const Vector>(out.data(), static_cast<Index>(out.size()));
-  }
-  static Completed from(const Vector& v, const std::vector<Problem>& problems, Index frames) {
-    Completed out{v(0), v(1), v(2), {}};
-    Index at = 3;
-    for (const Problem& p : problems) {
-      const auto width = static_cast<Index>(p.missing.size());
-      out.problems.push_back({v(at), v.segment(at + 1, frames * width).reshaped(frames, width)});
-      at += 1 + frames * width;
-    }
-    return out;
-  }
-};
-
-Completed complete(const Motions& train, const Motions& test, const std::vector<Problem>& problems,
-                   const std::string& kernel, Index dimensions, std::uint64_t seed) {
-  GplvmOptions o = options_of(train, kernel, seed);
-  o.latent = dimensions;
-  const GplvmFit model = train_dynamical(train.Y, o, kernel);
-  Completed out{model.elbo,
-                static_cast<double>(model.active().size()),
-                model.parameters.at("dynamics.0.lengthscales").value(0),
-                {}};
-  for (const Problem& p : problems) {
-    const RowMatrix seen = p.masked(test);
-    const RowMatrix start = take_rows(model.mean, nearest_rows(test.Y, train.Y, p.seen));
-    const auto placed =
-        model.infer_sequence(seen, test.times, {.starts = {start}, .own_noise = true});
-    const GplvmFit all =
-        train_with_sequence(model, train.Y, o, seen, test.times, placed.mean, joint_iterations);
-    const Index n = test.Y.rows();
-    const RowMatrix Y = all.decode(all.mean.bottomRows(n), all.variance.bottomRows(n)).mean;
-    out.problems.push_back({all.elbo, Y(Eigen::all, p.missing)});
-  }
-  return out;
-}
+constexpr Index first_missing = 62, latent = 9, map_every = 4;
 
 // The completions of all models: their sum, and the errors of the one with the best bound.
 struct Together {
@@ -250,7 +111,7 @@ Result mocap_walk_run(const Settings& settings, Ledger& ledger) {
                                            prior.kernel, dimensions, seed);
       return Completed::from(
           ledger.once(
-              name,
+              name, Completed::count(problems, run.Y.rows()),
               [&] {
                 return complete(train, run, problems, prior.kernel, dimensions, seed).numbers();
               }),
@@ -286,7 +147,7 @@ Result mocap_walk_run(const Settings& settings, Ledger& ledger) {
         SC(r) = e.SC;
         RA(r) = e.RA;
         bounds(r) = c.problems[k].bound;
-        lengthscales(r) = c.lengthscale / step;
+        lengthscales(r) = c.lengthscale / frame_seconds;
         dims(r) = c.dims;
         together[k].add(c.problems[k], e);
       }
@@ -315,7 +176,7 @@ Result mocap_walk_run(const Settings& settings, Ledger& ledger) {
     claim("the model of the best bound", together[k].best);
     claim(fmt::format("the mean of {} models", together[k].count), e);
   }
-  const GplvmFit still = Gplvm(train.Y, options_of(train, "", settings.seed)).fit();
+  const GplvmFit still = Gplvm(train.Y, walk_options(train, "", latent, settings.seed)).fit();
   const char* of_static[] = {"14.22 / 5.09", "18.79 / 2.79"};
   for (std::size_t k = 0; k < 2; ++k) {
     const Problem& p = problems[k];

@@ -77,7 +77,7 @@ Result mrd_toy(const Settings& settings, Ledger& ledger) {
   const Index repeats = settings.repeats ? settings.repeats : default_repeats;
   Index right = 0;
   for (Index r = 0; r < repeats; ++r) {
-    const Vector found = ledger.once(fmt::format("data set {}", r), [&] {
+    const Vector found = ledger.once(fmt::format("data set {}", r), 7 + 2 * latent, [&] {
       return one_set(settings.seed, settings.seed + static_cast<std::uint64_t>(r));
     });
     right += (found.head(3).array() == 1.0).all();

@@ -180,9 +180,12 @@ Result semi_supervised(const Settings& settings, Ledger& ledger) {
     const auto counts = static_cast<Index>(data.counts.size());
     std::vector<Matrix> each;
     for (Index r = 0; r < repeats; ++r) {
-      const Vector found = ledger.once(fmt::format("{}, split {}", data.name, r), [&] {
-        return Vector(one_split(data, settings.seed + static_cast<std::uint64_t>(r)).reshaped());
-      });
+      const Vector found = ledger.once(
+          fmt::format("{}, split {}", data.name, r), counts * static_cast<Index>(methods.size()),
+          [&] {
+            return Vector(
+                one_split(data, settings.seed + static_cast<std::uint64_t>(r)).reshaped());
+          });
       each.push_back(found.reshaped(counts, static_cast<Index>(methods.size())));
       progress(
           fmt::format("{}, split {}: {} labels, {:.0f} errors from all rows and {:.0f} from "

@@ -113,7 +113,7 @@ Result usps_class_density(const Settings& settings, Ledger& ledger) {
   const Index repeats = settings.repeats ? settings.repeats : 5;
   Vector wrong(repeats), used(repeats), loss(repeats), seconds(repeats);
   for (Index r = 0; r < repeats; ++r) {
-    const Vector found = ledger.once(fmt::format("seed {}", r), [&] {
+    const Vector found = ledger.once(fmt::format("seed {}", r), 4, [&] {
       return densities(train, test, settings.seed + static_cast<std::uint64_t>(r));
     });
     wrong(r) = found(0), used(r) = found(1), loss(r) = found(2), seconds(r) = found(3);

@@ -134,7 +134,7 @@ class Contract(CommandLine):
     def test_long_experiments_go_on_from_what_they_found(self):
         file = self.path("found.json")
         run = ("experiment", "run", "mrd-toy", "--repeats", "1", "--checkpoint", file)
-        whole = self.json_of(*run)
+        whole = self.json_of(*run, "--resume")  # there is nothing to go on from yet
         with open(file, encoding="utf-8") as f:
             kept = json.load(f)
         self.assertEqual(list(kept["units"]), ["data set 0"])
@@ -143,6 +143,9 @@ class Contract(CommandLine):
         again = self.json_of(*run, "--resume", status=1)
         self.assertEqual(again["rows"][0]["measured"], "3, 1, 1")
         self.assertEqual(again["rows"][0]["remark"], whole["rows"][0]["remark"])
+        kept["units"]["data set 0"].pop()
+        self.write("found.json", json.dumps(kept))
+        self.assertIn("should have", self.json_of(*run, "--resume", status=1)["error"])
         other = self.json_of(*run, "--resume", "--seed", "5", status=2)
         self.assertIn("another run", other["error"])
         self.write("found.json", '{"units": 3')
