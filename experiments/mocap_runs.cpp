@@ -12,7 +12,8 @@
 namespace covary::experiments {
 namespace {
 
-constexpr Index columns = 59, inducing = 100, train_iterations = 200, joint_iterations = 100;
+constexpr Index columns = 59, latent = 9, inducing = 100, train_iterations = 200,
+                joint_iterations = 100;
 
 }  // namespace
 
@@ -35,11 +36,6 @@ Motions read_motions(const std::string& name, Index only) {
   out.Y = take_rows(all, rows).rightCols(columns);
   out.times = Eigen::Map<const Vector>(times.data(), static_cast<Index>(times.size()));
   return out;
-}
-
-Motions seen_half(const Motions& run) {
-  const Index n = run.missing_from;
-  return {run.Y.topRows(n), run.times.topRows(n), {0}, n / 2};
 }
 
 Problem::Problem(std::string n, Index first, Index end, double SC, double RA)
@@ -68,10 +64,9 @@ RowMatrix Problem::masked(const Motions& run) const {
   return Y;
 }
 
-GplvmOptions walk_options(const Motions& train, const std::string& dynamics, Index dimensions,
-                          std::uint64_t seed) {
+GplvmOptions walk_options(const Motions& train, const std::string& dynamics, std::uint64_t seed) {
   GplvmOptions o;
-  o.latent = dimensions;
+  o.latent = latent;
   o.inducing = inducing;
   o.starts = 1;
   o.held_iterations = 100;
@@ -111,8 +106,9 @@ Completed Completed::from(const Vector& v, const std::vector<Problem>& problems,
 }
 
 Completed complete(const Motions& train, const Motions& run, const std::vector<Problem>& problems,
-                   const std::string& kernel, Index dimensions, std::uint64_t seed) {
-  GplvmOptions o = walk_options(train, kernel, dimensions, seed);
+                   const std::string& kernel, double lengthscale, std::uint64_t seed) {
+  GplvmOptions o = walk_options(train, kernel, seed);
+  if (lengthscale > 0.0) o.dynamics_start = Vector{{1.0, lengthscale, 1e-3}};
   const GplvmFit model = train_dynamical(train.Y, o, kernel);
   Completed out{model.elbo,
                 static_cast<double>(model.active().size()),

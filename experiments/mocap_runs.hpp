@@ -18,8 +18,6 @@ struct Motions {
 
 // Of a table of the data set all motions, or only one.
 Motions read_motions(const std::string& name, Index only = 0);
-// What is seen of a run, of which the second half lacks what the run lacks later.
-Motions seen_half(const Motions& run);
 
 struct Error {
   double SC = 0.0, RA = 0.0;
@@ -37,9 +35,8 @@ struct Problem {
   RowMatrix masked(const Motions& run) const;
 };
 
-// Of the training runs; the dynamics' kernel, or none.
-GplvmOptions walk_options(const Motions& train, const std::string& dynamics, Index dimensions,
-                          std::uint64_t seed);
+// Of the training runs, nine dimensions; the dynamics' kernel, or none.
+GplvmOptions walk_options(const Motions& train, const std::string& dynamics, std::uint64_t seed);
 
 // A dynamical model of the training runs, then for each problem the same with a further run among
 // the data: the bound, dimensions in use and the lengthscale over time of the former; of the latter
@@ -56,7 +53,8 @@ struct Completed {
   static Index count(const std::vector<Problem>& problems, Index frames);  // of these
   static Completed from(const Vector& v, const std::vector<Problem>& problems, Index frames);
 };
+// From a lengthscale over time, or with 0 from the likeliest.
 Completed complete(const Motions& train, const Motions& run, const std::vector<Problem>& problems,
-                   const std::string& kernel, Index dimensions, std::uint64_t seed);
+                   const std::string& kernel, double lengthscale, std::uint64_t seed);
 
 }  // namespace covary::experiments
