@@ -140,8 +140,8 @@ void add_latent_options(CLI::App& sub, LatentArguments& a) {
   sub.add_option("--view", a.views,
                  "NAME=COL,…: outputs with a mapping of their own; repeat it for each view");
   sub.add_option("--start-view", a.start_view,
-                 "View whose components all latent dimensions start from: one that others shall "
-                 "predict");
+                 "Of --model gplvm and mrd: view whose components all latent dimensions start "
+                 "from, one that others shall predict");
   sub.add_option("--label", a.label, "Column of labels of the rows, to score and to draw with");
   sub.add_option("--fixed-point", a.fixed_point,
                  "Of --model gplvm and mrd: steps of q(X) to its fixed point before each part of "

@@ -29,6 +29,7 @@ MapGplvmRun fit_map_gplvm(const LatentArguments& a, const TrainingArguments& t,
                           const std::string& kernel, const Common& common) {
   if (a.discriminative > 0.0 && a.label.empty())
     throw InputError("--discriminative keeps labels apart; name their column with --label");
+  if (!a.start_view.empty()) throw Unsupported("--start-view is for --model gplvm and mrd");
   LatentTable table = read_latent(a, t, common);
   require_memory(exact_cost(table.Y, false).bytes, table.Y.rows(),
                  fmt::format("a map_gplvm of {} rows", table.Y.rows()));

@@ -19,10 +19,10 @@ RowMatrix outputs_in(const SavedPpca& m, const DataArguments& a) {
 
 SavedPpca fit_ppca_of(const LatentArguments& a, const TrainingArguments& t, const Common& common) {
   if (!a.dynamics.empty() || !a.views.empty() || !a.back_constraint.empty() ||
-      a.discriminative > 0.0)
+      !a.start_view.empty() || a.discriminative > 0.0)
     throw Unsupported(
-        "--dynamics and --view are for --model gplvm and mrd, and like --back-constraint and "
-        "--discriminative for map_gplvm");
+        "--dynamics, --view and --start-view are for --model gplvm and mrd, and but for the last, "
+        "like --back-constraint and --discriminative, for map_gplvm");
   const Table table = read_table(t.train, {.header = parse_header(t.header)});
   for (const auto& note : table.notes) tell(common, note);
   std::vector<Index> others;

@@ -48,12 +48,6 @@ void GplvmOptions::check() const {
 Gplvm::Gplvm(ConstRows Y, GplvmOptions options) : options_(std::move(options)) {
   options_.check();
   take(Y);
-  if (!options_.start_view.empty() &&
-      std::none_of(views_.begin(), views_.end(),
-                   [&](const View& v) { return v.view.name == options_.start_view; }))
-    throw InputError(
-        fmt::format("there is no view '{}' to start from; views are named where they are given",
-                    options_.start_view));
   const Index N = Y.rows(), Q = options_.latent;
   if (options_.start_variance == 0.0) options_.start_variance = options_.times.size() ? 0.2 : 0.5;
   if (options_.starts == 0) options_.starts = N <= 500 ? 4 : N <= 2000 ? 2 : 1;

@@ -119,6 +119,10 @@ RowMatrix Gplvm::start_means(Index start) const {
     const auto named = std::find_if(views_.begin(), views_.end(), [&](const View& v) {
       return v.view.name == options_.start_view;
     });
+    if (named == views_.end())
+      throw InputError(
+          fmt::format("there is no view '{}' to start from; views are named where they are given",
+                      options_.start_view));
     out = components(filled(named->Y), Q, Random(options_.seed, 0x70ca));
   } else if (out.size() == 0) {
     const bool several = views_.size() > 1, joint = several && start == 2;

@@ -164,6 +164,9 @@ class Curve(CommandLine):
         fits = [self.json_of(*command, *more) for more in ((), ("--start-view", "one"), ("--start-view", "two"))]
         self.assertEqual(len({fit["value"] for fit in fits}), 3)
         self.refused(*command, "--start-view", "three", says=["no view 'three'"])
+        for model in ("map_gplvm", "ppca"):
+            self.refused("fit", self.table, "--model", model, "--target", "a,b,c,d", "--start-view", "one",
+                         says=["--start-view", "gplvm and mrd"])
 
     def test_an_empty_view_has_correspondences(self):
         self.json_of("fit", self.table, "--model", "mrd", "--latent", "2", "--target", "a,b,c,d", "--view", "one=a,b",
