@@ -26,6 +26,7 @@ class FactorisedInputs final : public LatentInputs {
     if (o_.prior_variance.size() != o_.dims || !(o_.prior_variance.minCoeff() > 0.0))
       throw InputError(
           fmt::format("the prior needs a positive variance for each of {} dimensions", o_.dims));
+    prior_precision_ = o_.prior_variance.cwiseInverse();
     for (Index i = 0; i < o_.rows; ++i)
       for (Index d = 0; d < o_.dims; ++d)
         if (is_free(i, d)) free_.push_back({i, d});
@@ -57,10 +58,11 @@ class FactorisedInputs final : public LatentInputs {
           for (Index e = first; e < end; ++e) {
             const auto [i, d] = at(e);
             const double m = values[e], S = values[count() + e], away = m - prior_mean(i, d);
-            const double v = o_.prior_variance(d);
+            const double precision = prior_precision_(d);
             out.mean(i, d) = m;
             out.variance(i, d) = S;
-            kl(d, first / width) += 0.5 * ((S + away * away) / v - std::log(S / v) - 1.0);
+            kl(d, first / width) +=
+                0.5 * ((S + away * away) * precision - std::log(S * precision) - 1.0);
           }
         },
         width);
@@ -75,10 +77,10 @@ class FactorisedInputs final : public LatentInputs {
         [&](Index first, Index end) {
           for (Index e = first; e < end; ++e) {
             const auto [i, d] = at(e);
-            const double v = o_.prior_variance(d);
-            values_bar[e] += mean_bar(i, d) - (values[e] - prior_mean(i, d)) / v;
+            const double precision = prior_precision_(d);
+            values_bar[e] += mean_bar(i, d) - (values[e] - prior_mean(i, d)) * precision;
             values_bar[count() + e] +=
-                variance_bar(i, d) - 0.5 * (1.0 / v - 1.0 / values[count() + e]);
+                variance_bar(i, d) - 0.5 * (precision - 1.0 / values[count() + e]);
           }
         },
         width);
@@ -90,10 +92,10 @@ class FactorisedInputs final : public LatentInputs {
     Vector out(2 * count());
     for (Index e = 0; e < count(); ++e) {
       const auto [i, d] = at(e);
-      const double v = o_.prior_variance(d);
-      const double variance = 1.0 / std::max(1.0 / v - 2.0 * variance_bar(i, d), least_precision);
+      const double precision = prior_precision_(d);
+      const double variance = 1.0 / std::max(precision - 2.0 * variance_bar(i, d), least_precision);
       out(count() + e) = variance;
-      out(e) = values[e] + variance * (mean_bar(i, d) - (values[e] - prior_mean(i, d)) / v);
+      out(e) = values[e] + variance * (mean_bar(i, d) - (values[e] - prior_mean(i, d)) * precision);
     }
     return out;
   }
@@ -122,6 +124,7 @@ class FactorisedInputs final : public LatentInputs {
   }
 
   FactorisedOptions o_;
+  Vector prior_precision_;
   std::vector<Entry> free_;
 };
 

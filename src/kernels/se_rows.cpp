@@ -12,6 +12,8 @@ constexpr double largest_exponent = 700.0;
 constexpr double large_product = 1e200;
 constexpr double nothing = -1e4;  // whose exponential is zero
 
+double square(double x) { return x * x; }
+
 }  // namespace
 
 SeRows::SeRows(const TermValues& term, const RowBlock& Z, double kappa)
@@ -44,12 +46,12 @@ SeRows::SeRows(const TermValues& term, const RowBlock& Z, double kappa)
 bool SeRows::holds(const GaussianBlock& x) const {
   if (!(spread_ <= largest_exponent)) return false;
   for (Index i = 0; i < x.mean.n; ++i) {
-    double sum = 0.0;
-    for (Index d = 0; d < D_; ++d) {
-      const double C = 1.0 + kappa_ * term_.w(d) * x.variance[i * D_ + d];
-      const double mean = x.mean.row(i)[d] - centre_(d);
-      sum += term_.w(d) / C * mean * mean;
-    }
+    double most = 0.0, sum = 0.0;  // without the division by C ≥ 1, which seldom decides, and with
+    for (Index d = 0; d < D_; ++d) most += term_.w(d) * square(x.mean.row(i)[d] - centre_(d));
+    if (most <= largest_exponent) continue;
+    for (Index d = 0; d < D_; ++d)
+      sum += term_.w(d) * square(x.mean.row(i)[d] - centre_(d)) /
+             (1.0 + kappa_ * term_.w(d) * x.variance[i * D_ + d]);
     if (!(sum <= largest_exponent)) return false;
   }
   return true;
@@ -107,14 +109,14 @@ void SeRows::pullback(const GaussianBlock& x, const double* exponents_bar, const
     term_bar.log_variance += kappa_ * total;
     for (Index d = 0; d < D_; ++d) {
       const Index entry = i * D_ + d;
-      const double w = term_.w(d), S = x.variance[entry], C = 1.0 + kappa_ * w * S,
-                   a = slopes_.data()[at(i, d, D_)];
+      const double S = x.variance[entry], a = slopes_.data()[at(i, d, D_)],
+                   inverse = 1.0 / (1.0 + kappa_ * term_.w(d) * S);  // a = ½κw·inverse
       const double mean = x.mean.row(i)[d] - centre_(d), along = of_row[d * simd::pair_rows];
       const double a_bar = 2.0 * mean * along - of_row[(D_ + d) * simd::pair_rows] -
                            mean * mean * total + (slopes_bar ? slopes_bar[at(i, d, D_)] : 0.0);
       to.mean[entry] += 2.0 * a * (along - mean * total);
-      to.variance[entry] -= kappa_ * w / C * (a * a_bar + 0.5 * total);
-      term_bar.w(d) += 0.5 * kappa_ / C * (a_bar / C - S * total);
+      to.variance[entry] -= a * (2.0 * a * a_bar + total);
+      term_bar.w(d) += 0.5 * kappa_ * inverse * (a_bar * inverse - S * total);
     }
   }
   for (Index k = 0; k < M_; ++k)

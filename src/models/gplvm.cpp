@@ -118,7 +118,7 @@ double Gplvm::evaluate(ConstVector values, Jitter& jitter, Vector* values_bar,
   static const Mean zero;
   const LatentMarginals q = latent_->marginals(values.data());
   if (values_bar) *values_bar = Vector::Zero(values.size());
-  RowMatrix mean_bar = RowMatrix::Zero(q.mean.rows(), q.mean.cols()), variance_bar = mean_bar;
+  GaussianRowGradient of_all;
   double value = -q.kl;
   for (const View& v : views_) {
     const GaussianRows rows(q.mean, q.variance, v.Y);
@@ -136,13 +136,18 @@ double Gplvm::evaluate(ConstVector values, Jitter& jitter, Vector* values_bar,
       values_bar->segment(v.offset, K) = g.theta_bar;
       (*values_bar)(v.offset + K) = g.noise_bar;
       values_bar->segment(v.offset + K + 1, g.z_bar.size()) = g.z_bar;
-      mean_bar += of_rows.mean_bar;
-      variance_bar += of_rows.variance_bar;
+      if (&v == &views_.front()) {
+        of_all = std::move(of_rows);
+      } else {
+        of_all.mean_bar += of_rows.mean_bar;
+        of_all.variance_bar += of_rows.variance_bar;
+      }
     }
     if (evaluations) evaluations->push_back(std::move(e));
   }
-  if (values_bar) latent_->pullback(values.data(), mean_bar, variance_bar, values_bar->data());
-  if (of_latent) *of_latent = {std::move(mean_bar), std::move(variance_bar)};
+  if (values_bar)
+    latent_->pullback(values.data(), of_all.mean_bar, of_all.variance_bar, values_bar->data());
+  if (of_latent) *of_latent = std::move(of_all);
   return value;
 }
 
@@ -157,7 +162,10 @@ std::optional<double> Gplvm::objective(const Vector& u, Vector* gradient, Jitter
   Vector bar;
   double value = evaluate(values, jitter, gradient ? &bar : nullptr);
   value += parameters_.log_prior(values, gradient ? &bar : nullptr);
-  if (gradient) *gradient = -parameters_.pullback(u, bar);
+  if (gradient) {
+    *gradient = parameters_.pullback(u, bar);
+    *gradient *= -1.0;
+  }
   return -value;
 }
 
