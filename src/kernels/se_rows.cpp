@@ -6,13 +6,41 @@
 namespace covary {
 namespace {
 
-// Exponents of this size lose 3e-13 of the value.
-constexpr double largest_exponent = 700.0;
+// A row whose square is of this size loses 3e-13 of a value. One of a point may be larger: where it
+// costs more digits the point is so far from such a row that the value is less than 1e-50. Only its
+// square must be a number.
+constexpr double largest_exponent = 700.0, largest_point = 1e100;
 // A product of many factors goes through the logarithm before it overflows.
 constexpr double large_product = 1e200;
 constexpr double nothing = -1e4;  // whose exponential is zero
 
 double square(double x) { return x * x; }
+
+// Σ w (z − centre)² of the furthest.
+double furthest(const RowBlock& Z, const Vector& w, const Vector& centre) {
+  double out = 0.0;
+  for (Index k = 0; k < Z.n; ++k) {
+    double sum = 0.0;
+    for (Index d = 0; d < Z.dims; ++d) sum += w(d) * square(Z.row(k)[d] - centre(d));
+    if (!(sum <= out)) out = sum;  // also what is not a number
+  }
+  return out;
+}
+
+// The mean, unless it has been drawn away by inducing inputs that training has lost: the medians.
+Vector middle(const RowBlock& Z, const Vector& w) {
+  Vector out = Vector::Zero(Z.dims);
+  for (Index k = 0; k < Z.n; ++k)
+    for (Index d = 0; d < Z.dims; ++d) out(d) += Z.row(k)[d] / static_cast<double>(Z.n);
+  if (furthest(Z, w, out) <= largest_exponent) return out;
+  Vector column(Z.n);
+  for (Index d = 0; d < Z.dims; ++d) {
+    for (Index k = 0; k < Z.n; ++k) column(k) = Z.row(k)[d];
+    std::nth_element(column.begin(), column.begin() + Z.n / 2, column.end());
+    out(d) = column(Z.n / 2);
+  }
+  return out;
+}
 
 }  // namespace
 
@@ -23,28 +51,23 @@ SeRows::SeRows(const TermValues& term, const RowBlock& Z, double kappa)
       D_(Z.dims),
       M_(Z.n),
       padded_((Z.n + simd::pair_tile - 1) / simd::pair_tile * simd::pair_tile),
-      centre_(Vector::Zero(Z.dims)),
-      spread_(0.0),
+      centre_(middle(Z, term.w)),
+      spread_(furthest(Z, term.w, centre_)),
       points_(Z.n, Z.dims),
       of_points_(RowMatrix::Zero(padded_, 2 * Z.dims + 1)) {
-  for (Index k = 0; k < M_; ++k)
-    for (Index d = 0; d < D_; ++d) centre_(d) += Z.row(k)[d] / static_cast<double>(M_);
   for (Index k = 0; k < M_; ++k) {
-    double sum = 0.0;
     for (Index d = 0; d < D_; ++d) {
       const double z = Z.row(k)[d] - centre_(d), scaled = z / kappa_;
       points_(k, d) = z;
       of_points_(k, d) = scaled;
       of_points_(k, D_ + d) = scaled * scaled;
-      sum += term.w(d) * z * z;
     }
     of_points_(k, 2 * D_) = 1.0;
-    spread_ = std::max(spread_, sum);
   }
 }
 
 bool SeRows::holds(const GaussianBlock& x) const {
-  if (!(spread_ <= largest_exponent)) return false;
+  if (!(spread_ <= largest_point)) return false;
   for (Index i = 0; i < x.mean.n; ++i) {
     double most = 0.0, sum = 0.0;  // without the division by C ≥ 1, which seldom decides, and with
     for (Index d = 0; d < D_; ++d) most += term_.w(d) * square(x.mean.row(i)[d] - centre_(d));

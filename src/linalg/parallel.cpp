@@ -57,7 +57,8 @@ struct Job {
 int cores() { return std::max(1u, std::thread::hardware_concurrency()); }
 
 // Waits a little for what is likely to come at once, as the next of many short regions is: to fall
-// asleep and be woken would take as long as the work of some. About 0.1 ms, to be kind to others.
+// asleep and be woken would take as long as the work of some. About 0.1 ms, and as many turns
+// again, a millisecond or so, in which the core is anyone's who asks for it.
 template <class Happened>
 void wait_awake(int turns, const Happened& happened) {
   for (int i = 0; i < turns && !happened(); ++i) {
@@ -65,6 +66,7 @@ void wait_awake(int turns, const Happened& happened) {
     __builtin_ia32_pause();
 #endif
   }
+  for (int i = 0; i < turns && !happened(); ++i) std::this_thread::yield();
 }
 
 class Pool {

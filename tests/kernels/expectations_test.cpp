@@ -114,6 +114,31 @@ TEST(Expectations, NoVarianceIsAPoint) {
     }
 }
 
+// As much of a row away from the middle as blocks of rows take, and an inducing input beyond it.
+TEST(Expectations, StrayInducingInputsKeepTheirDigits) {
+  const Kernel se("se");
+  const Vector theta = Vector::Ones(2);
+  const double zero = 0.0;
+  for (const double x : {3.0, 15.0, 25.9})
+    for (const double beyond : {0.0, 1.0, 4.0, 8.0, 12.0, 18.0, 30.0, 1e7}) {
+      SCOPED_TRACE(testing::Message() << "a row at " << x << ", a point at " << x + beyond);
+      const RowMatrix Z{{0.0}, {1.0}, {-1.0}, {0.5}, {-0.5}, {0.2}, {x + beyond}};
+      const auto psi = GaussianExpectations::make(se, 1);
+      psi->prepare(theta.data(), {Z.data(), 7, 1, 1});
+      const GaussianBlock row{{&x, 1, 1, 1}, &zero};
+      Vector psi1(7), k(7);
+      Matrix psi2 = Matrix::Zero(7, 7);
+      psi->psi1(row, psi1.data());
+      psi->psi2(row, psi2);
+      for (Index m = 0; m < 7; ++m) k(m) = std::exp(-0.5 * (x - Z(m, 0)) * (x - Z(m, 0)));
+      for (Index m = 0; m < 7; ++m) {
+        EXPECT_NEAR(psi1(m), k(m), 1e-12 * k(m) + 1e-300);
+        for (Index j = 0; j <= m; ++j)
+          EXPECT_NEAR(psi2(m, j), k(m) * k(j), 1e-12 * k(m) * k(j) + 1e-300);
+      }
+    }
+}
+
 // Pullbacks of all three against differences, also for a kernel without a closed form.
 TEST(Expectations, PullbacksMatchDifferences) {
   std::vector<const char*> all(std::begin(kernels), std::end(kernels));
@@ -167,14 +192,24 @@ TEST(Expectations, PullbacksMatchDifferences) {
 }
 
 // More pairs than are worked on at once, columns of pairs that are cut, rows that are no multiple
-// of what vectors take, every number of dimensions: against a sum of two terms of half the
-// variance, half of whose Ψ2, the product of the two, is done one row and one pair at a time.
+// of what vectors take, every number of dimensions, an inducing input that has strayed: against a
+// sum of two terms of half the variance, half of whose Ψ2, the product of the two, is done one row
+// and one pair at a time.
 TEST(Expectations, ManyPairsAndDimensions) {
   constexpr Index N = 39;
-  for (const Index D : {1, 2, 3, 5, 9})
-    for (const Index M : {1, 2, 30, 150}) {
+  for (const auto& [M, stray] : {std::pair<Index, double>{1, 1.0},
+                                 {2, 1.0},
+                                 {30, 1.0},
+                                 {150, 1.0},
+                                 {30, 25.0},
+                                 {30, 60.0},
+                                 {30, 1e9}})
+    for (const Index D : {1, 2, 3, 5, 9}) {
+      SCOPED_TRACE(testing::Message() << M << " points, " << D << " dimensions, stray " << stray);
       Random random(static_cast<std::uint64_t>(100 * D + M));
-      const RowMatrix Z = random.normal_matrix(M, D), mean = random.normal_matrix(N, D);
+      RowMatrix Z = random.normal_matrix(M, D);
+      Z.row(0) *= stray;
+      const RowMatrix mean = random.normal_matrix(N, D);
       const RowMatrix variance = random.normal_matrix(N, D).array().square();
       Vector theta(D + 1), halves(2 * D + 2);
       theta << 1.4, Vector::LinSpaced(D, 0.8, 1.9);
@@ -194,10 +229,11 @@ TEST(Expectations, ManyPairsAndDimensions) {
         const auto psi = GaussianExpectations::make(kernel, D);
         psi->prepare(at.data(), inducing);
         psi->psi1(rows, a.psi1.data());
-        std::vector<double> kept(static_cast<std::size_t>(N * psi->row_values()));
+        std::vector<double> kept(static_cast<std::size_t>(N * psi->row_values()), std::nan(""));
         EXPECT_GT(kept.size(), 0u);
         double* values = keep ? kept.data() : nullptr;
         psi->psi2(rows, a.psi2, values);
+        EXPECT_NE(keep, std::isnan(kept.front())) << "not by blocks of rows";
         const GaussianBars to{a.theta_bar.data(), a.z_bar.data(), a.mean_bar.data(),
                               a.variance_bar.data()};
         psi->psi1_pullback(rows, bar1.data(), to);
