@@ -26,12 +26,16 @@ std::vector<std::string> names_of(const Table& table, const std::vector<Index>& 
 }
 
 std::vector<Index> output_columns(const Table& table, const std::vector<std::string>& asked,
-                                  const std::vector<Index>& others) {
+                                  const std::vector<Index>& others, const Common& common) {
   if (!asked.empty()) return select_columns(table, split_lists(asked));
-  std::vector<Index> out;
-  for (const Index c : numeric_column_numbers(table))
-    if (std::find(others.begin(), others.end(), c) == others.end()) out.push_back(c);
+  std::vector<Index> out, text;
+  for (Index c = 0; c < table.cols(); ++c)
+    if (std::find(others.begin(), others.end(), c) == others.end())
+      (table.is_text(c) ? text : out).push_back(c);
   if (out.empty()) throw InputError("the table has no column with numbers to model");
+  if (!text.empty())
+    tell(common,
+         fmt::format("left out, for text is in them: {}", fmt::join(names_of(table, text), ", ")));
   return out;
 }
 
@@ -208,7 +212,7 @@ LatentTable read_latent(const LatentArguments& a, const TrainingArguments& t,
   } else if (!a.sequences.empty()) {
     throw InputError("--sequences is about --dynamics; name the column of times");
   }
-  const auto outputs = output_columns(table, t.target, others);
+  const auto outputs = output_columns(table, t.target, others, common);
   out.Y = numeric_columns(table, outputs);
   out.views = views_of(a, table, outputs);
   out.output_names = names_of(table, outputs);

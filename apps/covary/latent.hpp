@@ -52,9 +52,10 @@ ScaleMode latent_scale(const TrainingArguments& t);
 // The cells of a column as text, and the names of columns.
 std::vector<std::string> cells_of(const Table& table, Index column);
 std::vector<std::string> names_of(const Table& table, const std::vector<Index>& columns);
-// The columns of the outputs: as asked, or all with numbers that play no other part.
+// The columns of the outputs: as asked, or all with numbers that play no other part. Those with
+// text that are left are told of.
 std::vector<Index> output_columns(const Table& table, const std::vector<std::string>& asked,
-                                  const std::vector<Index>& others);
+                                  const std::vector<Index>& others, const Common& common);
 // x<q>, variance_x<q>, mean_<output> and variance_<output> of rows.
 struct LatentMoments {
   const RowMatrix &mean, &variance;

@@ -31,7 +31,7 @@ SavedPpca fit_ppca_of(const LatentArguments& a, const TrainingArguments& t, cons
     others = {select_columns(table, {a.label}).front()};
     labels = cells_of(table, others.front());
   }
-  const auto outputs = output_columns(table, t.target, others);
+  const auto outputs = output_columns(table, t.target, others, common);
   const auto most = std::min<Index>(10, static_cast<Index>(outputs.size()) - 1);
   SavedPpca out{
       fit_ppca(numeric_columns(table, outputs), a.latent ? a.latent : most, latent_scale(t))};

@@ -45,6 +45,10 @@ class Curve(CommandLine):
     def test_all_numbers_but_the_label_are_outputs_unless_told(self):
         fit = self.json_of("fit", self.table, "--model", "gplvm", "--latent", "2", "--label", "half", "--max-iter", "3")
         self.assertEqual(fit["outputs"], ["time", "a", "b", "c", "d"])
+        for model in ("gplvm", "ppca", "map_gplvm"):
+            run = covary("fit", self.table, "--model", model, "--latent", "2", "--max-iter", "3")
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertIn("left out, for text is in them: half", run.stderr)
 
     def test_minibatches(self):
         fit = self.fit("--batch", "16", "--epochs", "100", "--seed", "1")
@@ -254,7 +258,7 @@ class Curve(CommandLine):
         bound = self.fit("--max-iter", "40", "--restarts", "1", "--back-constraint", "kernel")
         self.assertEqual(len(bound["parameters"]["latent.weights"]), len(free["parameters"]["latent.mean"]))
         self.refused("fit", self.table, "--model", "gplvm", "--fixed-point", "-3", says=["--fixed-point"])
-        self.refused("fit", self.table, "--model", "gplvm", "--back-constraint", "kernel", "--dynamics", "time",
+        self.refused("fit", self.table, "--model", "gplvm", "--label", "half", "--back-constraint", "kernel", "--dynamics", "time",
                      says=["standard normal prior"])
 
     def test_bad_calls_say_what_to_do(self):
