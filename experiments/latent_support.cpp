@@ -24,6 +24,12 @@ RowMatrix above_and_below(ConstRows above, ConstRows below) {
   return out;
 }
 
+Index moves_most(const RowMatrix& Y) {
+  Index out = 0;
+  (Y.rowwise() - Y.colwise().mean()).colwise().squaredNorm().maxCoeff(&out);
+  return out;
+}
+
 std::vector<Index> columns_between(Index first, Index end) {
   std::vector<Index> out;
   for (Index p = first; p < end; ++p) out.push_back(p);

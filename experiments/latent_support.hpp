@@ -13,6 +13,8 @@ std::vector<Index> nearest_rows(ConstRows of, ConstRows among,
                                 const std::vector<Index>& columns = {});
 RowMatrix above_and_below(ConstRows above, ConstRows below);
 std::vector<Index> columns_between(Index first, Index end);
+// The column of the largest variance: one to draw.
+Index moves_most(const RowMatrix& Y);
 
 // Trains a model of several sequences, and says how far it came.
 GplvmFit train_dynamical(const RowMatrix& Y, const GplvmOptions& options, const std::string& name);

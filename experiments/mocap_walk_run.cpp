@@ -140,9 +140,10 @@ Result mocap_walk_run(const Settings& settings, Ledger& ledger) {
   for (std::size_t k = 0; k < problems.size(); ++k) {
     const Problem& p = problems[k];
     const RowMatrix mean = together[k].sum / together[k].count;
+    const Index widest = moves_most(train.Y(Eigen::all, p.missing));
     Matrix course(n, 3);
-    course << test.times, test.Y.col(p.missing[0]), mean.col(0);
-    result.series.push_back({fmt::format("{}: the first missing angle", p.name),
+    course << test.times, test.Y.col(p.missing[static_cast<std::size_t>(widest)]), mean.col(widest);
+    result.series.push_back({fmt::format("{}: the missing angle that moves most", p.name),
                              {"seconds", "truth", "completed"},
                              course});
     const Error e = p.error(mean, test, scale);

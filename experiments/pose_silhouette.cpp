@@ -281,8 +281,7 @@ Result pose_silhouette(const Settings& settings) {
   add("MRD, static", "4.67",
       RowMatrix(still.decode(found.mean, found.variance).mean.leftCols(pose)),
       fmt::format("bound {:.0f}", still.elbo));
-  Index widest = 0;  // coordinate
-  (d.train.P.rowwise() - d.train.P.colwise().mean()).colwise().squaredNorm().maxCoeff(&widest);
+  const Index widest = moves_most(d.train.P);
   Matrix course(d.test.P.rows(), 3);
   course << d.test.times, d.test.P.col(widest), best.col(widest);
   result.series.push_back({"the coordinate that moves most, over the test walk",

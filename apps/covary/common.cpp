@@ -14,7 +14,8 @@ namespace covary::cli {
 void add_common(CLI::App& app, Common& common) {
   app.add_flag("--json", common.as_json, "Print exactly one JSON object");
   app.add_flag("--quiet", common.quiet, "No progress and no notes");
-  app.add_option("--threads", common.threads, "Threads to use (0: all cores)")
+  app.add_option("--threads", common.threads,
+                 "Threads to use, 0: all cores (default: COVARY_NUM_THREADS, else all cores)")
       ->check(CLI::Range(0, 4096));
 }
 

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,7 @@ using nlohmann::json;
 struct Common {
   bool as_json = false;
   bool quiet = false;
-  int threads = 0;
+  std::optional<int> threads;
 };
 void add_common(CLI::App& app, Common& common);
 // Of an option that counts something: a whole number of at least one.

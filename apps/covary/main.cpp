@@ -91,7 +91,7 @@ int main(int argc, char** argv) {
     if (!verb->app->parsed()) continue;
     const bool as_json = verb->common.as_json;
     try {
-      covary::set_threads(verb->common.threads);
+      if (verb->common.threads) covary::set_threads(*verb->common.threads);
       const auto outcome = verb->run(verb->common);
       const std::string text = as_json ? outcome.object.dump() + "\n" : outcome.text;
       const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();

@@ -42,6 +42,9 @@ class Help(CommandLine):
     def test_doctor(self):
         facts = self.json_of("doctor", "--threads", "2")
         self.assertEqual(facts["threads"], 2)
+        for asked, used in ((), 3), (("--threads", "2"), 2):
+            run = covary("doctor", "--json", *asked, env={**os.environ, "COVARY_NUM_THREADS": "3"})
+            self.assertEqual(self.object_in(run.stdout)["threads"], used)
         self.assertEqual(facts["blas"]["threads"], 1)
         self.assertIn(facts["simd"], ("avx512", "avx2", "baseline"))
         self.assertTrue(0 < facts["memory"]["available_bytes"] <= facts["memory"]["total_bytes"])
