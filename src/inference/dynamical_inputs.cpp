@@ -116,11 +116,10 @@ void DynamicalInputs::pullback(const double* values, const RowMatrix& mean_bar,
         syrk(-1.0, site.V, Op::transpose, 1.0, S);
         mirror_lower(S);
         lambda_bar.col(q).segment(b.first, b.n) -= multiply(S.cwiseProduct(S), s_bar + 0.5 * own);
-        Matrix half = site.root.asDiagonal();
-        solve_lower(site.L, half);  // L⁻¹Λ^½, so that B̂ = halfᵀ·half
-        Matrix B(b.n, b.n), rest = site.V;
-        syrk(1.0, half, Op::transpose, 0.0, B);
+        Matrix B = site.L, rest = site.V;
+        inverse_in_place(B);
         mirror_lower(B);
+        B = site.root.asDiagonal() * B * site.root.asDiagonal();
         solve_lower(site.L, rest, Op::transpose);  // B̂K = Λ^½L⁻ᵀV
         rest = -(site.root.asDiagonal() * rest);
         rest.diagonal().array() += 1.0;

@@ -22,8 +22,8 @@ struct Site {
   }
   // tr B̃⁻¹ + log|B̃| − n, which is zero for λ = 0
   double divergence() const {
-    Matrix inverse = Matrix::Identity(L.rows(), L.cols());
-    solve_lower(L, inverse);
+    Matrix inverse = L;
+    invert_lower_in_place(inverse);
     return inverse.squaredNorm() + 2.0 * L.diagonal().array().log().sum() -
            static_cast<double>(L.rows());
   }

@@ -3,12 +3,17 @@
 // families. The spread goes there at once, the means by natural gradients, for which that λ is the
 // curvature; in turn, and part of the way where the whole of it would lower the bound. Plain
 // gradients find the spread slowly: it may have to change by factors of thousands.
+#include <fmt/format.h>
+
+#include <chrono>
+
 #include "covary/models/gplvm.hpp"
 
 namespace covary {
 namespace {
 
 constexpr double shortest_step = 1.0 / 64.0;
+constexpr std::chrono::seconds patience{2};  // before a user hears of it
 
 }  // namespace
 
@@ -33,7 +38,12 @@ void Gplvm::step_to_fixed_point(Jitter& jitter) {
   const Index steps = options_.fixed_point >= 0 ? options_.fixed_point
                       : options_.times.size()   ? 10
                                                 : 0;
+  auto told = std::chrono::steady_clock::now();
   for (Index k = 0; k < steps; ++k) {
+    if (const auto now = std::chrono::steady_clock::now(); now - told > patience) {
+      say(fmt::format("q(X) goes to its fixed point: {} of at most {} steps", k, steps));
+      told = now;
+    }
     bool moved = false;
     for (const bool of_spread : {true, false}) {
       Vector bar;
