@@ -232,21 +232,25 @@ Vector Parameters::constrain(ConstVector u) const {
 
 Vector Parameters::pullback(ConstVector u, ConstVector values_bar) const {
   check_free(u);
-  Vector bar = values_bar;
+  Vector with_tied;  // where some are
   Index at = 0;
   for (const auto& p : list_) {
     const Index n = p.value.size();
-    if (!p.tied_to.empty())
-      bar.segment(offset(p.tied_to), n) += p.ratio * values_bar.segment(at, n);
+    if (!p.tied_to.empty()) {
+      if (with_tied.size() == 0) with_tied = values_bar;
+      with_tied.segment(offset(p.tied_to), n) += p.ratio * values_bar.segment(at, n);
+    }
     at += n;
   }
+  const double* bar = with_tied.size() ? with_tied.data() : values_bar.data();
   Vector g(free_size());
   Index from = 0;
   at = 0;
   for (const auto& p : list_) {
     const Index n = p.value.size();
     if (is_free(p)) {
-      g.segment(from, n) = p.transform.pullback(u.segment(from, n), bar.segment(at, n));
+      g.segment(from, n) =
+          p.transform.pullback(u.segment(from, n), Eigen::Map<const Vector>(bar + at, n));
       from += n;
     }
     at += n;
