@@ -1,6 +1,11 @@
 import os
 import pathlib
+import signal
 import subprocess
+
+# A shell's background job ignores Ctrl-C, and so would the programs that test it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Before SciPy is imported: it runs scikit-learn's check of foreign arrays too.
 os.environ["SCIPY_ARRAY_API"] = "1"

@@ -197,14 +197,15 @@ TEST(Expectations, PullbacksMatchDifferences) {
 // and one pair at a time.
 TEST(Expectations, ManyPairsAndDimensions) {
   constexpr Index N = 39;
-  for (const auto& [M, stray] : {std::pair<Index, double>{1, 1.0},
-                                 {2, 1.0},
-                                 {30, 1.0},
-                                 {150, 1.0},
-                                 {30, 25.0},
-                                 {30, 60.0},
-                                 {30, 1e9}})
+  struct Shape {
+    Index M;
+    double stray;
+  };
+  for (const Shape shape :
+       {Shape{1, 1.0}, {2, 1.0}, {30, 1.0}, {150, 1.0}, {30, 25.0}, {30, 60.0}, {30, 1e9}})
     for (const Index D : {1, 2, 3, 5, 9}) {
+      const Index M = shape.M;
+      const double stray = shape.stray;
       SCOPED_TRACE(testing::Message() << M << " points, " << D << " dimensions, stray " << stray);
       Random random(static_cast<std::uint64_t>(100 * D + M));
       RowMatrix Z = random.normal_matrix(M, D);
