@@ -41,6 +41,7 @@ struct Together {
     bound = model.bound;
     best = error;
   }
+  RowMatrix mean() const { return sum / count; }
 };
 
 }  // namespace
@@ -104,7 +105,8 @@ Result mocap_walk_run(const Settings& settings, Ledger& ledger) {
                 {"matern32 + white", "dynamical, matern32", {"6.84 / 2.94", "13.93 / 2.24"}, "4"}};
   const Index n = test.Y.rows(), repeats = settings.repeats ? settings.repeats : 1;
   std::vector<Together> together(problems.size());
-  for (const auto& prior : priors)
+  for (const auto& prior : priors) {
+    std::vector<Together> of_prior(problems.size());
     for (const double lengthscale : {0.0, ten_frames}) {
       const std::string name = fmt::format("{}, from {}", prior.name,
                                            lengthscale > 0.0 ? "ten frames" : "the likeliest");
@@ -130,6 +132,10 @@ Result mocap_walk_run(const Settings& settings, Ledger& ledger) {
           lengthscales(r) = c.lengthscale / frame_seconds;
           dims(r) = c.dims;
           together[k].add(c.problems[k], e);
+          of_prior[k].add(c.problems[k], e);
+          progress(fmt::format("{}, {}, seed {}: {:.2f} / {:.2f}, bound {:.0f}", problems[k].name,
+                               name, settings.seed + static_cast<std::uint64_t>(r), e.SC, e.RA,
+                               c.problems[k].bound));
         }
         result.add(fmt::format("{}, {}: SC / RA", problems[k].name, name), prior.reported[k],
                    fmt::format("{} / {}", mean_sd(SC, 2), mean_sd(RA, 2)),
@@ -137,9 +143,16 @@ Result mocap_walk_run(const Settings& settings, Ledger& ledger) {
                                prior.dimensions, lengthscales.mean(), mean_sd(bounds, 0)));
       }
     }
+    for (std::size_t k = 0; k < problems.size(); ++k) {
+      const Error e = problems[k].error(of_prior[k].mean(), test, scale);
+      result.add(fmt::format("{}, {}, the mean of {} models: SC / RA", problems[k].name, prior.name,
+                             of_prior[k].count),
+                 prior.reported[k], fmt::format("{:.2f} / {:.2f}", e.SC, e.RA));
+    }
+  }
   for (std::size_t k = 0; k < problems.size(); ++k) {
     const Problem& p = problems[k];
-    const RowMatrix mean = together[k].sum / together[k].count;
+    const RowMatrix mean = together[k].mean();
     const Index widest = moves_most(train.Y(Eigen::all, p.missing));
     Matrix course(n, 3);
     course << test.times, test.Y.col(p.missing[static_cast<std::size_t>(widest)]), mean.col(widest);

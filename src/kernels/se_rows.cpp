@@ -16,13 +16,14 @@ constexpr double nothing = -1e4;  // whose exponential is zero
 
 double square(double x) { return x * x; }
 
-// Σ w (z − centre)² of the furthest.
+// Σ w (z − centre)² of the furthest; not a number if one is not.
 double furthest(const RowBlock& Z, const Vector& w, const Vector& centre) {
   double out = 0.0;
   for (Index k = 0; k < Z.n; ++k) {
     double sum = 0.0;
     for (Index d = 0; d < Z.dims; ++d) sum += w(d) * square(Z.row(k)[d] - centre(d));
-    if (!(sum <= out)) out = sum;  // also what is not a number
+    if (std::isnan(sum)) return sum;
+    out = std::max(out, sum);
   }
   return out;
 }
@@ -32,7 +33,9 @@ Vector middle(const RowBlock& Z, const Vector& w) {
   Vector out = Vector::Zero(Z.dims);
   for (Index k = 0; k < Z.n; ++k)
     for (Index d = 0; d < Z.dims; ++d) out(d) += Z.row(k)[d] / static_cast<double>(Z.n);
-  if (furthest(Z, w, out) <= largest_exponent) return out;
+  if (!(furthest(Z, w, out) > largest_exponent))
+    return out;  // nor is there a median of what is
+                 // not a number
   Vector column(Z.n);
   for (Index d = 0; d < Z.dims; ++d) {
     for (Index k = 0; k < Z.n; ++k) column(k) = Z.row(k)[d];

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "covary/linalg/quadrature.hpp"
 #include "covary/random/random.hpp"
@@ -137,6 +138,20 @@ TEST(Expectations, StrayInducingInputsKeepTheirDigits) {
           EXPECT_NEAR(psi2(m, j), k(m) * k(j), 1e-12 * k(m) * k(j) + 1e-300);
       }
     }
+}
+
+// What is not a number has no median and stays what it is.
+TEST(Expectations, InducingInputsThatAreNotNumbers) {
+  for (const double z : {std::nan(""), std::numeric_limits<double>::infinity()}) {
+    Case t("se(ard)");
+    t.Z.topRows(3) *= 1e3;
+    t.Z(4, 1) = z;
+    const Psi psi = expectations(t);
+    EXPECT_FALSE(psi.psi1.row(4).maxCoeff() > 0.0);
+    EXPECT_FALSE(psi.psi2(4, 4) > 0.0);
+    for (Index j = 0; j < 4; ++j)
+      for (Index m = j; m < 4; ++m) EXPECT_TRUE(std::isfinite(psi.psi2(m, j)));
+  }
 }
 
 // Pullbacks of all three against differences, also for a kernel without a closed form.
