@@ -3,6 +3,7 @@ include(CMakePackageConfigHelpers)
 install(TARGETS covary EXPORT covaryTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET covary_cli)
   install(TARGETS covary_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS covary_experiments RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} OPTIONAL)  # `make demo` builds none
 endif()
 install(DIRECTORY include/covary DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/covary)

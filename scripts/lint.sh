@@ -8,7 +8,7 @@ set -eu
 
 if [ "$1" = "--one" ]; then
   source=$2
-  headers=$(${CXX:-c++} -std=c++20 -MM -MG -Iinclude -Isrc -Iexperiments -isystem /usr/include/eigen3 "$source" |
+  headers=$(${CXX:-c++} -std=c++20 -MM -MG -Iinclude -Isrc -Iexperiments -Iapps/covary -isystem /usr/include/eigen3 "$source" |
     sed -e 's/^[^:]*://' -e 's/\\$//')
   stamp=build/lint/clean/$(cat .clang-tidy $headers 2>/dev/null | cat - scripts/lint.sh | sha256sum | cut -d' ' -f1)
   [ -e "$stamp" ] && exit 0

@@ -1,127 +1,56 @@
 #include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
 
 #include "common.hpp"
-#include "covary/data/file.hpp"
 #include "covary/error.hpp"
-#include "covary/parameters/suggest.hpp"
-#include "covary/report/page.hpp"
-#include "covary/report/table_picture.hpp"
-#include "experiments.hpp"
 
 namespace covary::cli {
 namespace {
 
-Outcome list() {
-  Outcome out;
-  out.object = {{"experiments", json::array()}};
-  for (const auto& e : experiments::all()) {
-    out.object["experiments"].push_back(
-        {{"name", e.name}, {"what", e.what}, {"data", e.data}, {"long", e.long_run}});
-    out.text +=
-        fmt::format("{:<26} {}{}{}\n", e.name, e.what,
-                    e.data.empty() ? "" : fmt::format("; data: {}", fmt::join(e.data, ", ")),
-                    e.long_run ? "; takes minutes" : "");
-  }
-  return out;
+// The experiments are a program of their own, so that nobody who only fits models builds them.
+constexpr const char* program = "covary-experiments";
+
+std::filesystem::path beside_this_program() {
+  std::error_code unknown;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", unknown);
+  return unknown ? std::filesystem::path() : self.parent_path() / program;
 }
 
-std::string page_of(const experiments::Experiment& e, const experiments::Result& result,
-                    std::uint64_t seed) {
-  Page page("Experiment " + result.name,
-            fmt::format("{}. Source: {}. Seed {}.", e.what, result.source, seed));
-  HtmlTable table{"What the document reports beside what is measured.",
-                  {"quantity", "reported", "measured", "remark"},
-                  {},
-                  "llll"};
-  for (const auto& r : result.rows)
-    table.rows.push_back({r.quantity, r.reported, r.measured, r.remark});
-  page.section("Results")
-      .paragraph(result.holds ? "Every claim that is checked holds."
-                              : "Not every claim that is checked holds: see the remarks.")
-      .table(table);
-  std::vector<NumberTable> tables;
-  for (const auto& s : result.series) tables.push_back({s.name, s.columns, s.values});
-  if (!tables.empty()) page.section("Pictures").figures(table_pictures(tables));
-  return page.html();
-}
-
-Outcome run(const std::string& name, const experiments::LongSettings& settings,
-            const std::string& page) {
-  check_folder(page);
-  std::vector<std::string> names;
-  for (const auto& e : experiments::all()) {
-    names.push_back(e.name);
-    if (e.name != name) continue;
-    const auto result = e.run(e.name, settings);
-    Outcome out;
-    json rows = json::array();
-    out.text = fmt::format("{}  ({})\n{:<58} {:>16} {:>26}  {}\n", result.name, result.source,
-                           "quantity", "reported", "measured", "remark");
-    for (const auto& r : result.rows) {
-      rows.push_back({{"quantity", r.quantity},
-                      {"reported", r.reported},
-                      {"measured", r.measured},
-                      {"remark", r.remark}});
-      out.text +=
-          fmt::format("{:<58} {:>16} {:>26}  {}\n", r.quantity, r.reported, r.measured, r.remark);
-    }
-    out.object = {{"name", result.name},
-                  {"source", result.source},
-                  {"rows", rows},
-                  {"holds", result.holds},
-                  {"seed", settings.seed}};
-    if (!page.empty()) {
-      write_file(page, page_of(e, result, settings.seed));
-      out.object["file"] = page;
-      out.text += fmt::format("the page is in {}\n", page);
-    }
-    out.status = result.holds ? 0 : 1;
-    return out;
-  }
-  throw InputError(fmt::format("no experiment '{}'{}; see covary experiment list", name,
-                               did_you_mean(name, names)));
+// Becomes that program, with its output, signals and exit status. Returns only if there is none.
+void become(std::vector<std::string> words) {
+  words.insert(words.begin(), program);
+  std::vector<char*> argv;
+  for (auto& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  std::fflush(nullptr);
+  const auto beside = beside_this_program();
+  if (!beside.empty()) execv(beside.c_str(), argv.data());
+  execvp(program, argv.data());
 }
 
 }  // namespace
 
 void add_experiment(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
   auto* sub = app.add_subcommand("experiment", "Reproduce a published table or figure");
-  auto action = std::make_shared<std::string>();
-  auto name = std::make_shared<std::string>();
-  auto out = std::make_shared<std::string>();
-  auto settings = std::make_shared<experiments::LongSettings>();
   auto verb = std::make_unique<Verb>();
-  sub->add_option("ACTION", *action, "list or run")
-      ->required()
-      ->check(CLI::IsMember({"list", "run"}));
-  sub->add_option("NAME", *name, "The experiment to run");
-  sub->add_option("--seed", settings->seed, "Seed")->capture_default_str();
-  sub->add_option("--repeats", settings->repeats,
-                  "Random data sets or splits, where an experiment has them; 0: its own number")
-      ->check(CLI::NonNegativeNumber);
-  sub->add_option("--rows", settings->rows,
-                  "At most so many rows of the data set, for a quick run; 0: all")
-      ->check(CLI::NonNegativeNumber);
-  sub->add_option("--minutes", settings->minutes,
-                  "Wall-clock of an experiment that is one long training; 0: its own")
-      ->check(CLI::NonNegativeNumber);
-  sub->add_option("--inducing", settings->inducing, "Its inducing inputs; 0: its own number")
-      ->check(CLI::NonNegativeNumber);
-  sub->add_option(
-      "--checkpoint", settings->checkpoint,
-      "File that keeps the state of its training, or of a long one what it has found so far");
-  sub->add_flag("--resume", settings->resume, "Go on from the checkpoint");
-  sub->add_option("--out", *out, "HTML page to write, with pictures");
-  sub->footer("Example:\n  covary experiment run factor-graph --out page.html");
-  add_common(*sub, verb->common);
+  // Options, --help too, are the other program's.
+  sub->set_help_flag();
+  sub->prefix_command();
   verb->app = sub;
-  verb->run = [=](const Common&) -> Outcome {
-    if (*action == "list") return list();
-    if (name->empty()) throw InputError("experiment run needs a NAME; see covary experiment list");
-    if (settings->resume && settings->checkpoint.empty())
-      throw InputError("--resume goes on from a checkpoint; name it with --checkpoint FILE");
-    check_folder(settings->checkpoint);
-    return run(*name, *settings, *out);
+  sub->final_callback([sub, &common = verb->common] {
+    const auto words = sub->remaining();
+    common.as_json = std::find(words.begin(), words.end(), "--json") != words.end();
+  });
+  verb->run = [sub](const Common&) -> Outcome {
+    become(sub->remaining());
+    throw FileError(
+        fmt::format("cannot start '{}': it is neither beside covary nor on PATH; build it with "
+                    "'ninja covary_experiments' in the build directory, or with 'make build'",
+                    program));
   };
   verbs.push_back(std::move(verb));
 }

@@ -2,9 +2,12 @@
 
 import json
 import math
+import os
+import shutil
+import subprocess
 import unittest
 
-from support import CommandLine, covary
+from support import COVARY, CommandLine, covary
 
 
 class Contract(CommandLine):
@@ -126,6 +129,19 @@ class Contract(CommandLine):
                     self.assertTrue(run.stderr.startswith("covary: "), run.stderr)
                     answer = self.json_of(*call, status=status)
                     self.assertEqual(set(answer), {"error", "kind"})
+
+    def test_without_the_program_of_the_experiments_the_way_to_it_is_told(self):
+        alone = self.path("covary")
+        shutil.copy(COVARY, alone)
+        empty = {**os.environ, "PATH": self.folder.name}
+        run = subprocess.run([alone, "experiment", "list", "--json"], capture_output=True, text=True, env=empty, check=False)
+        self.assertEqual(run.returncode, 1)
+        answer = json.loads(run.stdout)
+        self.assertEqual(answer["kind"], "file")
+        self.assertIn("ninja covary_experiments", answer["error"])
+        found = {**os.environ, "PATH": os.path.dirname(COVARY)}
+        run = subprocess.run([alone, "experiment", "list"], capture_output=True, text=True, env=found, check=False)
+        self.assertEqual((run.returncode, run.stdout), (0, covary("experiment", "list").stdout))
 
     def test_experiments_without_repetitions_refuse_them(self):
         answer = self.json_of("experiment", "run", "factor-graph", "--repeats", "3", status=2)
