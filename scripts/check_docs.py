@@ -65,7 +65,8 @@ def check_links(page, text):
 
 
 def check_files(page, text):
-    for name in re.findall(rf"(?<![\w/.-])(?:{FOLDERS})/[\w./*-]*[\w*]", text):
+    outside_links = re.sub(r"\]\([^)\s]+\)", "]", text)
+    for name in re.findall(rf"(?<![\w/.-])(?:{FOLDERS})/[\w./*-]*[\w*]", outside_links):
         found = any(ROOT.glob(name)) if "*" in name else (ROOT / name).exists()
         check("files", page, name, found, "there is no such file")
     for name in re.findall(r'#include "(covary/[\w/.]+)"', text):

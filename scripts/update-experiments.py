@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Runs experiments and writes what they measured, with the commit, into docs/experiments.md.
+"""Runs experiments and writes what they measured, with the commit, into docs/experiments/NAME.md and the index.
 
     scripts/update-experiments.py COVARY [NAME …]     all of them without names
     scripts/update-experiments.py COVARY NAME=FILE    what `experiment run NAME --json` wrote before
 
-The table of a section is replaced by the rows that the command prints; the words around it stay. A run without a
-result leaves its section as it is; one whose claims do not hold is shown with them.
+The table of a page is replaced by the rows that the command prints; the words around it stay. In docs/experiments.md
+the count of claims follows; its main figures are chosen by hand, and those that the page no longer has are named.
+A run without a result leaves its page as it is; one whose claims do not hold is shown with them.
 """
 import json
 import re
@@ -13,7 +14,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "experiments.md"
+INDEX = Path(__file__).resolve().parent.parent / "docs" / "experiments.md"
+PAGES = INDEX.with_suffix("")
 HEADER = "| quantity | reported | measured | remark |\n|---|---|---|---|\n"
 
 
@@ -27,20 +29,36 @@ def table(rows):
 
 
 def replaced(page, name, rows, commit):
-    begin = page.index(f"\n## {name}\n")
-    end = page.find("\n## ", begin + 1)
-    section = page[begin:end if end > 0 else len(page)]
-    new, count = re.subn(re.escape(HEADER) + r"(?:\|.*\n)*", lambda _: table(rows), section, count=1)
+    page, count = re.subn(re.escape(HEADER) + r"(?:\|.*\n)*", lambda _: table(rows), page, count=1)
     if count != 1:
-        sys.exit(f"the section {name} has no table to replace")
-    page = page.replace(section, new)
-    return re.sub(rf"(\| \[`{name}`\].*\| )\S[^|]*( \|\n)", rf"\g<1>{commit}\g<2>", page)
+        sys.exit(f"the page of {name} has no table to replace")
+    return re.sub(r"Measured at commit \S+\.", f"Measured at commit {commit}.", page, count=1)
+
+
+def verdict(page):
+    kept, broken = page.count("| holds |\n"), page.count("| DOES NOT HOLD |\n")
+    if not kept + broken:
+        return "no claim"
+    if broken:
+        return f"{kept} of {kept + broken} hold"
+    return f"all {kept} hold" if kept > 1 else "holds"
+
+
+def indexed(index, name, page):
+    row = re.search(rf"^\| \[`{name}`\].*$", index, re.M)
+    if not row:
+        sys.exit(f"{INDEX.name} has no row for {name}")
+    *cells, _ = row[0].strip("| ").split(" | ")
+    for number in re.findall(r"\d+\.\d+", " ".join(cells[2:])):
+        if number not in page:
+            print(f"{name}: {number} in {INDEX.name} is no longer on its page")
+    return index.replace(row[0], "| " + " | ".join([*cells, verdict(page)]) + " |")
 
 
 def main():
     covary, names = sys.argv[1], sys.argv[2:]
     commit = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=True).stdout.strip()
-    for name in names or re.findall(r"^## (\S+)$", PAGE.read_text(), re.M):
+    for name in names or sorted(page.stem for page in PAGES.glob("*.md")):
         name, _, file = name.partition("=")
         if file:
             result = Path(file).read_text()
@@ -51,7 +69,10 @@ def main():
                 print(f"{name}: {run.stderr.strip() or 'a claim did not hold'}", flush=True)
         if not result:
             continue
-        PAGE.write_text(replaced(PAGE.read_text(), name, json.loads(result)["rows"], commit))
+        file = PAGES / f"{name}.md"
+        page = replaced(file.read_text(), name, json.loads(result)["rows"], commit)
+        file.write_text(page)
+        INDEX.write_text(indexed(INDEX.read_text(), name, page))
         print(f"{name}: {commit}", flush=True)
 
 
