@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "covary/error.hpp"
@@ -74,6 +76,9 @@ class BumpFeatures final : public Features {
 }  // namespace
 
 FeaturesPtr bump_features(const Kernel& kernel, ConstRows Z) {
+  if (kernel.node().is_white())
+    throw InputError(fmt::format("bumps have the shape of a kernel, and {} has none: it is white",
+                                 kernel.print()));
   return std::make_shared<BumpFeatures>(kernel, Z);
 }
 

@@ -101,6 +101,9 @@ FeaturesPtr empirical_features(const Kernel& kernel, ConstVector theta, ConstRow
   // Rising eigenvalues; what is left of the smallest ones is rounding.
   const double least = 1e-12 * e.values(e.values.size() - 1);
   const Index sound = (e.values.array() > least).count(), size = std::min(M, sound);
+  if (size == 0)
+    throw InputError(
+        fmt::format("empirical features: {} has no smooth part at these rows", kernel.print()));
   const Matrix largest =
       e.vectors.rightCols(size) * e.values.tail(size).cwiseSqrt().cwiseInverse().asDiagonal();
   return empirical_features(kernel, X, RowMatrix(largest.rowwise().reverse()));

@@ -113,7 +113,7 @@ FeaturesPtr sparse_spectrum_features(const Kernel& kernel, ConstRows directions)
 }
 
 RowMatrix draw_directions(const Kernel& kernel, Index J, Index D, std::uint64_t seed) {
-  const StationaryKernel spectrum(kernel, D, "rff");
+  const StationaryKernel spectrum(kernel, D, "rff and ssgp");
   Random random(seed, 0x0f5e);
   RowMatrix out(J, D);
   for (Index j = 0; j < J; ++j) out.row(j) = spectrum.draw(random);

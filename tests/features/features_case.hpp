@@ -21,22 +21,11 @@ inline Matrix Kuf_of(const Features& u, const Vector& theta, const Vector& z, co
   return K;
 }
 
-// [Kuu Kuf; Kfu Kff] has no negative eigenvalue (P30), and the pullbacks of random weights agree with
-// differences, by the kernel's parameters, the feature's own and the inputs.
-inline void check_features(const Features& u, const Kernel& kernel, const Vector& theta,
-                           const RowMatrix& X, std::uint64_t seed = 0) {
-  const Vector z = start_of(u);
-  ASSERT_EQ(z.size(), u.parameter_count());
+// The pullbacks of random weights agree with differences, by the kernel's parameters, the feature's
+// own and the inputs.
+inline void check_feature_gradients(const Features& u, const Vector& theta, const Vector& z,
+                                    const RowMatrix& X, std::uint64_t seed = 0) {
   const Index M = u.size(), N = X.rows(), T = theta.size(), Z = z.size();
-  Matrix joint(M + N, M + N);
-  joint.topLeftCorner(M, M) = u.Kuu(theta.data(), z.data());
-  EXPECT_EQ(joint.topLeftCorner(M, M), joint.topLeftCorner(M, M).transpose());
-  joint.topRightCorner(M, N) = Kuf_of(u, theta, z, X);
-  joint.bottomLeftCorner(N, M) = joint.topRightCorner(M, N).transpose();
-  joint.bottomRightCorner(N, N) = cross(kernel, theta, X, X);
-  const Vector eigenvalues = symmetric_eigen(joint).values;
-  EXPECT_GE(eigenvalues.minCoeff(), -1e-12 * eigenvalues.maxCoeff());
-
   Random random(seed, 7);
   Matrix Kuu_bar = random.normal_matrix(M, M);
   Kuu_bar = Matrix(Kuu_bar + Kuu_bar.transpose());
@@ -54,6 +43,29 @@ inline void check_features(const Features& u, const Kernel& kernel, const Vector
   u.Kuf_pullback(theta.data(), z.data(), block_of(X), nullptr, Kuf_bar.data(), g.data(),
                  g.data() + T, g.data() + T + Z);
   expect_gradient(f, g, at);
+}
+
+// [Kuu Kuf; Kfu Kff] has no negative eigenvalue (P30).
+inline void check_feature_order(const Features& u, const Kernel& kernel, const Vector& theta,
+                                const Vector& z, const RowMatrix& X) {
+  const Index M = u.size(), N = X.rows();
+  Matrix joint(M + N, M + N);
+  joint.topLeftCorner(M, M) = u.Kuu(theta.data(), z.data());
+  EXPECT_EQ(joint.topLeftCorner(M, M), joint.topLeftCorner(M, M).transpose());
+  joint.topRightCorner(M, N) = Kuf_of(u, theta, z, X);
+  joint.bottomLeftCorner(N, M) = joint.topRightCorner(M, N).transpose();
+  joint.bottomRightCorner(N, N) = cross(kernel, theta, X, X);
+  const Vector eigenvalues = symmetric_eigen(joint).values;
+  EXPECT_GE(eigenvalues.minCoeff(), -1e-12 * eigenvalues.maxCoeff());
+}
+
+// Both, at the feature's starts.
+inline void check_features(const Features& u, const Kernel& kernel, const Vector& theta,
+                           const RowMatrix& X, std::uint64_t seed = 0) {
+  const Vector z = start_of(u);
+  ASSERT_EQ(z.size(), u.parameter_count());
+  check_feature_order(u, kernel, theta, z, X);
+  check_feature_gradients(u, theta, z, X, seed);
 }
 
 }  // namespace covary
