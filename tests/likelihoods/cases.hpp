@@ -47,6 +47,24 @@ inline const std::vector<Case>& one_latent_cases() {
   return cases;
 }
 
+// The same of several latent functions.
+struct SeveralCase {
+  const char* expression;
+  std::vector<double> theta, y;
+};
+inline void PrintTo(const SeveralCase& c, std::ostream* out) { *out << c.expression; }
+
+inline const std::vector<SeveralCase>& several_latents_cases() {
+  static const std::vector<SeveralCase> cases{{"softmax(2)", {}, {0, 1}},
+                                              {"softmax(4)", {}, {0, 2}},
+                                              {"robust_max(2)", {1e-3}, {0, 1}},
+                                              {"robust_max(4, epsilon=0.02)", {0.05}, {1, 3}},
+                                              {"one_vs_rest(2)", {}, {0, 1}},
+                                              {"one_vs_rest(4, probit)", {}, {0, 2}},
+                                              {"heteroscedastic", {0.7}, {0.3, -2.0}}};
+  return cases;
+}
+
 // y = f + logistic noise
 inline Likelihood logistic() {
   FormulaSettings settings;

@@ -3,6 +3,8 @@
 
 #include <cmath>
 #include <limits>
+#include <set>
+#include <string>
 
 #include "cases.hpp"
 #include "covary/error.hpp"
@@ -90,6 +92,17 @@ TEST(Expressions, AllExamplesRoundTrip) {
   EXPECT_EQ(Likelihood(" student_t ( degrees = 3 , scale = 0.5 ) ").print(),
             "student_t(scale=0.5, degrees=3)");
   EXPECT_EQ(Likelihood("bernoulli").print(), "bernoulli(logit)");
+}
+
+// No likelihood is without its line in the conformance suites.
+TEST(Expressions, EveryLikelihoodHasItsLine) {
+  const auto name = [](const std::string& text) { return text.substr(0, text.find('(')); };
+  std::set<std::string> lines;
+  for (const auto& c : testing::one_latent_cases()) lines.insert(name(c.expression));
+  for (const auto& c : testing::several_latents_cases()) lines.insert(name(c.expression));
+  for (const std::string& example : likelihood_examples()) {
+    EXPECT_TRUE(lines.contains(name(example))) << example;
+  }
 }
 
 TEST(Capabilities, RefusalsNameWhatIsOffered) {

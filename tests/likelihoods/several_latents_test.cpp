@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 
+#include "cases.hpp"
 #include "covary/error.hpp"
 #include "covary/likelihoods/likelihoods.hpp"
 #include "covary/linalg/special.hpp"
@@ -12,18 +13,7 @@
 namespace covary {
 namespace {
 
-struct Case {
-  const char* expression;
-  std::vector<double> theta, y;
-};
-void PrintTo(const Case& c, std::ostream* out) { *out << c.expression; }
-const std::vector<Case> cases{{"softmax(2)", {}, {0, 1}},
-                              {"softmax(4)", {}, {0, 2}},
-                              {"robust_max(2)", {1e-3}, {0, 1}},
-                              {"robust_max(4, epsilon=0.02)", {0.05}, {1, 3}},
-                              {"one_vs_rest(2)", {}, {0, 1}},
-                              {"one_vs_rest(4, probit)", {}, {0, 2}},
-                              {"heteroscedastic", {0.7}, {0.3, -2.0}}};
+using Case = testing::SeveralCase;
 
 class SeveralLatents : public ::testing::TestWithParam<Case> {
  protected:
@@ -183,7 +173,8 @@ TEST_P(SeveralLatents, ParsesWhatItPrints) {
   EXPECT_THROW(l.one_latent(), Unsupported);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, SeveralLatents, ::testing::ValuesIn(cases));
+INSTANTIATE_TEST_SUITE_P(All, SeveralLatents,
+                         ::testing::ValuesIn(testing::several_latents_cases()));
 
 // E g(f) over a product of fine trapezoids.
 double product_rule(const Vector& m, const Vector& v, const std::function<double(const Vector&)>& g,
@@ -293,7 +284,7 @@ struct FineSoftmax {
 TEST(Softmax, IsAccurateForSmallAndLargeVariances) {
   for (const Index K : {3, 5, 10})
     for (const double scale : {1e-4, 2e-3, 0.014, 0.0145, 0.1, 0.24, 0.26, 1.0, 10.0, 100.0}) {
-      SCOPED_TRACE(testing::Message() << K << " classes, variance " << scale);
+      SCOPED_TRACE(::testing::Message() << K << " classes, variance " << scale);
       Vector m(K), v(K), m_bar(K), v_bar(K), p(K);
       for (Index k = 0; k < K; ++k) {
         m[k] = 1.5 * std::cos(1.7 * static_cast<double>(k));
