@@ -11,6 +11,7 @@
 #include "covary/data/split.hpp"
 #include "covary/data/table.hpp"
 #include "covary/error.hpp"
+#include "covary/inference/exact.hpp"
 #include "covary/inference/sparse.hpp"
 #include "covary/kernels/expectations.hpp"
 #include "covary/training/lbfgs.hpp"
@@ -146,6 +147,37 @@ TEST_F(Snelson, FifteenInducingInputs) {
     EXPECT_LT(fitc.value, 53.1);
     EXPECT_LT(fitc.noise_sd, 0.262);
     EXPECT_GE(coincident(fitc), 1);
+  }
+}
+
+// P21: with few inducing inputs VFE takes for noise what they cannot say, and FITC takes its
+// diagonal for noise; both let go of it as there are more.
+TEST_F(Snelson, P21_NoiseOfVfeIsAboveAndOfFitcBelow) {
+  const RowMatrix X = all_.leftCols(1), Y = all_.rightCols(1);
+  const Minimum exact = minimise(
+      [&](const Vector& u, Vector* gradient) {
+        Jitter jitter;
+        ExactGradient g;
+        const Vector theta = u.head(2).array().exp();
+        const double noise = std::exp(u(2));
+        const double value =
+            exact_log_evidence("se", theta, X, Y, noise, Vector(), jitter, gradient ? &g : nullptr);
+        if (gradient) *gradient << -theta.cwiseProduct(g.theta_bar), -noise * g.noise_bar;
+        return -value;
+      },
+      (Vector(3) << -0.2, -0.5, -2.4).finished());
+  EXPECT_NEAR(exact.state.value, 55.9003, 1e-4);
+  const double noise_sd = std::exp(0.5 * exact.state.u(2));
+  EXPECT_NEAR(noise_sd, 0.2822, 1e-4);
+  double last = 1.0;
+  for (const Index M : {4, 6, 8}) {
+    const Vector from = point(0.6, 0.9, 0.3, Vector::LinSpaced(M, 0.5, 5.7));
+    const double of_vfe = optimise(all_, "vfe", 0.877, from).noise_sd,
+                 of_fitc = optimise(all_, "fitc", 0.877, from).noise_sd;
+    EXPECT_GT(of_vfe, noise_sd + 5e-4) << M;
+    EXPECT_LT(of_fitc, noise_sd - 0.01) << M;
+    EXPECT_LT(of_vfe, last) << M;
+    last = of_vfe;
   }
 }
 
