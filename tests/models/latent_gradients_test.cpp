@@ -1,0 +1,116 @@
+// Gradients of the objectives of latent-variable models at ten random points, of which the tenth
+// has inducing inputs so near each other that Kuu is ill-conditioned. (By Ψ2 a bound loses digits
+// as their distance squared: nearer ones than here, differences tell less than the gradient.)
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "covary/linalg/spectrum.hpp"
+#include "covary/models/gplvm.hpp"
+#include "covary/models/map_gplvm.hpp"
+#include "covary/random/random.hpp"
+#include "support/gradient_check.hpp"
+
+namespace covary {
+namespace {
+
+constexpr Index N = 7;
+
+RowMatrix outputs() {
+  Random random(3);
+  const RowMatrix X = random.normal_matrix(N, 2), A = random.normal_matrix(2, 4);
+  RowMatrix Y = (X * A).array().sin();
+  Y += 0.1 * random.normal_matrix(N, 4);
+  return Y;
+}
+GplvmOptions options() {
+  GplvmOptions o;
+  o.latent = 2;
+  o.inducing = 4;
+  o.starts = 1;
+  return o;
+}
+
+double condition_of(const Kernel& kernel, const Vector& theta, const RowMatrix& Z) {
+  const Vector spectrum = symmetric_eigen(cross(kernel, theta, Z, Z)).values;
+  return spectrum.maxCoeff() / spectrum.minCoeff();
+}
+
+// `near` are the paths before kernel and features.Z of which the second row is put beside the first
+// at the tenth point.
+template <class Model>
+void check(Model model, const std::vector<std::string>& near) {
+  const Vector start = model.parameters().flatten();
+  Random random(11);
+  for (int point = 0; point < 10; ++point) {
+    SCOPED_TRACE(point);
+    Vector u = start + 0.3 * random.normal_vector(start.size());
+    if (point == 9) {
+      model.parameters().set_values(model.parameters().constrain(u));
+      for (const std::string& path : near) {
+        Vector Z = model.parameters().at(path + "features.Z").value;
+        Z.segment(2, 2) = Z.head(2).array() + 1e-2;
+        model.parameters().set(path + "features.Z", Z);
+        std::vector<double> theta;
+        for (const auto& p : model.parameters().all())
+          if (p.path.starts_with(path + "kernel"))
+            theta.insert(theta.end(), p.value.begin(), p.value.end());
+        EXPECT_GT(
+            condition_of(model.options().kernel,
+                         Eigen::Map<const Vector>(theta.data(), static_cast<Index>(theta.size())),
+                         Eigen::Map<const RowMatrix>(Z.data(), Z.size() / 2, 2)),
+            1e4);
+      }
+      u = model.parameters().flatten();
+    }
+    Jitter jitter;
+    Vector gradient(u.size());
+    ASSERT_TRUE(model.objective(u, &gradient, jitter));
+    expect_gradient(
+        [&](const Vector& v) {
+          Jitter own;
+          return *model.objective(v, nullptr, own);
+        },
+        gradient, u);
+  }
+}
+
+TEST(LatentGradients, GplvmAtTenPoints) {
+  RowMatrix Y = outputs();
+  check(Gplvm(Y, options()), {""});
+  Y(2, 1) = Y(4, 3) = std::numeric_limits<double>::quiet_NaN();
+  GplvmOptions o = options();
+  o.kernel = "se(ard) + linear(ard) + constant + white";
+  check(Gplvm(Y, o), {""});
+}
+
+TEST(LatentGradients, DynamicsAtTenPoints) {
+  GplvmOptions o = options();
+  o.times = Vector::LinSpaced(N, 0.0, 3.0);
+  o.sequences = {0, 4};
+  o.dynamics = "matern32 + white";
+  check(Gplvm(outputs(), o), {""});
+}
+
+TEST(LatentGradients, ViewsAtTenPoints) {
+  GplvmOptions o = options();
+  o.views = {{"a", {0, 1}}, {"b", {2, 3}}};
+  check(Gplvm(outputs(), o), {"views.a.", "views.b."});
+}
+
+TEST(LatentGradients, NoisyInputsAtTenPoints) {
+  GplvmOptions o = options();
+  o.prior_mean = Random(4).normal_matrix(N, 2);
+  o.prior_variance = (Vector(2) << 0.3, 1.5).finished();
+  check(Gplvm(outputs(), o), {""});
+}
+
+TEST(LatentGradients, MapGplvmAtTenPoints) {
+  MapGplvmOptions o;
+  o.latent = 2;
+  check(MapGplvm(outputs(), o), {});
+}
+
+}  // namespace
+}  // namespace covary
