@@ -115,9 +115,9 @@ void measure_svgp(const std::string& what, Index M, Index batch) {
   if (slash != std::string::npos) o.covariance = what.substr(slash + 1);
   o.inducing = D * M;
   o.selection = Selection::random;
-  o.batch = batch;
-  o.steps = steps;
-  o.final_sweeps = 0;
+  o.training.batch = batch;
+  o.training.steps = steps;
+  o.training.final_sweeps = 0;
   std::vector<double> marks;
   o.training.stop = [&] {  // asked before every step, and nothing is copied for it
     marks.push_back(bench::now());

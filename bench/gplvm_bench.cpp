@@ -141,7 +141,7 @@ void train_wide(Index N, Index P, Index iterations) {
   GplvmOptions o;
   o.latent = 5;
   o.inducing = 50;
-  o.starts = 1;
+  o.training.starts = 1;
   o.training.max_iterations = iterations;
   bench::reset_peak_memory();
   const double before = bench::process_memory("VmRSS"), begin = bench::now();

@@ -62,21 +62,22 @@ void measure(double limit) {
   o.likelihood = "bernoulli(logit)";
   o.scale_inputs = ScaleMode::none;
   o.Z = take_rows(train.X, chosen);
-  o.batch = batch;
-  o.steps = 1000000;  // time ends it
-  o.learning_rate = {0.02, LearningRate::Schedule::constant};
-  o.final_sweeps = 0;
+  o.training.batch = batch;
+  o.training.steps = 1000000;  // time ends it
+  o.training.learning_rate = {0.02, LearningRate::Schedule::constant};
+  o.training.final_sweeps = 0;
   double began = 0.0,
          next = 0.05;  // the clock of training stands still while the test rows are used
   Index steps = 0;
   std::string points;
   const Svgp* trained = nullptr;
   o.training.stop = [&] { return bench::now() - began >= limit; };
-  o.after_iteration = [&](const SvgpState& state) {
+  o.training.after_iteration = [&](const TrainingProgress& training) {
+    if (training.over) return;
     ++steps;
     const double now = bench::now(), seconds = now - began;
     if (seconds < next) return;
-    const double nlpd = -trained->at(state).log_density(test.X, test.y).mean();
+    const double nlpd = -trained->at(training.state()).log_density(test.X, test.y).mean();
     points += fmt::format("{}[{:.4g}, {:.6g}]", points.empty() ? "" : ", ", seconds, nlpd);
     next = 1.15 * seconds;
     began += bench::now() - now;

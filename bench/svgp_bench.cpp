@@ -64,9 +64,9 @@ void measure(const std::string& likelihood, Index batch, Index M) {
   o.likelihood = likelihood;
   if (o.likelihood.classes() == 2) y = (y.array() > 0.0).cast<double>();
   o.Z = X.topRows(M);
-  o.batch = batch;
-  o.steps = steps;
-  o.final_sweeps = 0;
+  o.training.batch = batch;
+  o.training.steps = steps;
+  o.training.final_sweeps = 0;
   std::vector<double> marks;
   o.training.stop = [&] {  // asked before every step, and nothing is copied for it
     marks.push_back(bench::now());

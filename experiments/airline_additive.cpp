@@ -64,10 +64,11 @@ SvgpOptions options_of(const Flights& d, const Method& method, Index M, std::uin
     o.inducing = d.inputs() * M;
   }
   o.sample = flights_in_memory;
-  o.batch = batch;
-  o.steps = 1000000;      // until the time is over
-  o.natural_step = 0.05;  // the noise of batches costs about γ/(4·batch) a row for each dimension
-  o.learning_rate.schedule = LearningRate::Schedule::constant;
+  o.training.batch = batch;
+  o.training.steps = 1000000;  // until the time is over
+  o.training.natural_step =
+      0.05;  // the noise of batches costs about γ/(4·batch) a row for each dimension
+  o.training.learning_rate.schedule = LearningRate::Schedule::constant;
   o.seed = seed;
   return o;
 }
@@ -82,11 +83,12 @@ Curve train(const Flights& d, const Method& method, Index M, double seconds, std
   SvgpOptions o = options_of(d, method, M, seed);
   const Svgp* model = nullptr;
   double resumed = 0.0;
-  o.after_iteration = [&](const SvgpState& state) {
+  o.training.after_iteration = [&](const TrainingProgress& now_at) {
     const double now = out.seconds + processor_seconds() - resumed;
     if (now < looks[out.bound.size()] * seconds) return;
     out.seconds = now;
-    out.steps = state.step;
+    out.steps = now_at.step;
+    const TrainingState state = now_at.state();
     const GeneralisedFit fit = model->at(state);
     const RowMatrix p = fit.predict(d.test.X).probabilities;
     out.accuracy.push_back(100.0 * accuracy(d.test.y, p));
@@ -96,8 +98,9 @@ Curve train(const Flights& d, const Method& method, Index M, double seconds, std
                     Y = d.train.y.head(some);
     Jitter jitter = state.jitter;
     UncollapsedGradient unused;
-    const double objective = model->batch_objective(state.adam->u, MemoryRows(X, Y, Vector()),
-                                                    state.q, jitter, nullptr, unused);
+    const double objective =
+        model->batch_objective(state.minibatches->adam.u, MemoryRows(X, Y, Vector()),
+                               model->q_at(state), jitter, nullptr, unused);
     out.bound.push_back(-(objective + fit.log_prior) / static_cast<double>(d.rows()));
     if (out.bound.size() == looks.size()) throw Over{};
     resumed = processor_seconds();

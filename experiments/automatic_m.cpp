@@ -95,7 +95,7 @@ void bracket_against_M(Result& result, const std::string& name, const Data& data
 
   SparseRegressionOptions automatic = options(seed);
   automatic.most_inducing = most;
-  automatic.tell = [&](const std::string& text) { progress("  " + text); };
+  automatic.training.tell = [&](const std::string& text) { progress("  " + text); };
   progress(name + ": automatic M");
   const RegressionFit fit = SparseRegression(data.X, data.Y, automatic).fit();
   const double width = diagnostic(fit, "bracket") / N,

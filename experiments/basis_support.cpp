@@ -81,7 +81,7 @@ SparseRegressionOptions basis_options(const Size& size, const BasisTraining& how
   o.features =
       size.C == 1 ? FeatureChoice("points") : FeatureChoice(fmt::format("basis({})", size.C));
   o.inducing = size.M;
-  o.starts = 1;
+  o.training.starts = 1;
   o.subset = how.subset;
   o.seed = how.seed;
   o.training.max_iterations = how.iterations;

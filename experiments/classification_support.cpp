@@ -61,7 +61,7 @@ Classifier train_logistic(const Classes& data) {
 Classifier train_latent(Inference method, const Classes& data, const ClassifierSetup& setup) {
   GeneralisedOptions o{shared_options(setup)};
   o.method = method;
-  o.starts = 1;
+  o.training.starts = 1;
   Classifier out{method == Inference::laplace ? "Laplace" : method == Inference::ep ? "EP" : "VI"};
   out.gp = timed(out.seconds, [&] { return Generalised(data.X, data.y, o).fit(); });
   return out;
@@ -70,7 +70,7 @@ Classifier train_latent(Inference method, const Classes& data, const ClassifierS
 Classifier train_sparse(ConstRows Z, const Classes& data, const ClassifierSetup& setup) {
   SvgpOptions o{shared_options(setup)};
   o.Z = Z;
-  o.batch = data.size();
+  o.training.batch = data.size();
   Classifier out{"SVGP"};
   out.gp = timed(out.seconds, [&] { return Svgp(data.X, data.y, o).fit(); });
   return out;
@@ -81,7 +81,7 @@ Classifier train_features(const FeatureChoice& kind, Index M, const Classes& dat
   SvgpOptions o{shared_options(setup)};
   o.features = kind;
   o.inducing = M;
-  o.batch = data.size();
+  o.training.batch = data.size();
   Classifier out{kind.print()};
   out.gp = timed(out.seconds, [&] { return Svgp(data.X, data.y, o).fit(); });
   return out;

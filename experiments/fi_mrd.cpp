@@ -48,7 +48,7 @@ Result fi_mrd(const Settings& settings) {
   o.latent = latent;
   o.inducing = inducing;
   for (Index p = 0; p < coordinates; ++p) o.views.push_back({fmt::format("y{}", p), {p}});
-  o.starts = 1;
+  o.training.starts = 1;
   o.seed = settings.seed;
   o.training.max_iterations = 300;
   const Pca pca = Pca::fit(Y, latent);

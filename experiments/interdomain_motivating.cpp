@@ -35,7 +35,7 @@ Best train(const Data& data, std::uint64_t seed, std::uint64_t start, double jit
   o.inducing = M;
   o.scale_inputs = o.scale_outputs = ScaleMode::none;
   o.subset = 0;
-  o.starts = 1;
+  o.training.starts = 1;
   o.jitter = jitter;
   o.Z = random_rows(data.X, M, seed, start);
   o.training.max_iterations = 2000;

@@ -56,7 +56,7 @@ Curve train(const Task& task, const Size& size, const BasisTraining& how) {
   Curve out{size, {}, {}, {}};
   std::vector<Vector> seen;
   std::clock_t began = 0, now = 0;
-  Index iteration = 0;
+  Index iteration = 0, part = -1;
   Vector u;
   const auto keep = [&] {
     out.iteration.push_back(iteration);
@@ -64,17 +64,24 @@ Curve train(const Task& task, const Size& size, const BasisTraining& how) {
     seen.push_back(u);
   };
   SparseRegressionOptions o = basis_options(size, how);
-  o.after_iteration = [&](const TrainingState& state) {
+  o.training.after_iteration = [&](const TrainingProgress& training) {
+    if (training.over || !training.run) return;
+    if (training.part != part) {  // that before was only to start from
+      part = training.part;
+      out.iteration.clear();
+      out.seconds.clear();
+      seen.clear();
+    }
     now = std::clock();
-    iteration = state.restarts.run->iterations;
-    u = state.restarts.run->u;
+    iteration = training.run->iterations;
+    u = training.run->u;
     if (out.iteration.empty()) began = now;
     if (std::find(std::begin(stops), std::end(stops), iteration) != std::end(stops)) keep();
   };
   SparseRegression model(task.X, task.Y, o);
   model.fit();
   if (iteration != out.iteration.back()) keep();
-  o.after_iteration = nullptr;
+  o.training.after_iteration = nullptr;
   o.training.max_iterations = 0;  // only to look
   o.subset = 0;
   SparseRegression look(task.X, task.Y, o);

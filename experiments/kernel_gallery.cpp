@@ -179,7 +179,7 @@ void approximately_periodic(Result& result, std::uint64_t seed) {
   const Vector y = prior_draws(kernel, x, 1, seed + 8).col(0);
   RegressionOptions options;
   options.kernel = kernel;
-  options.starts = 1;
+  options.training.starts = 1;
   Regression model(inputs(x), inputs(y), options);
   const Index free = model.parameters().free_size();
   model.parameters().tie("kernel.1.variance", "kernel.0.variance", 0.1);

@@ -50,7 +50,7 @@ GplvmFit train_with_sequence(const GplvmFit& fit, const RowMatrix& Y, GplvmOptio
   options.times = above_and_below(options.times, times);
   options.start_mean = above_and_below(fit.mean, means);
   options.held_iterations = 0;
-  options.starts = 1;
+  options.training.starts = 1;
   options.training.max_iterations = iterations;
   options.dynamics_start = fit.dynamics_values.tail(options.dynamics.parameter_count(times.cols()));
   Gplvm model(above_and_below(Y, further), options);

@@ -127,13 +127,13 @@ SvgpOptions options_for(const Classes& data, Index M, Index rate_halved, std::ui
             .Z;
   o.scale_inputs = ScaleMode::none;
   o.seed = seed;
-  o.batch = std::min(batch, data.size() / 2);
-  o.steps = 100000;  // until the time is over
-  o.natural_step = 0.1;
-  o.natural_ramp = 5;
-  o.learning_rate = {0.02, LearningRate::Schedule::exponential, 0.5, rate_halved, 0};
-  o.final_sweeps = 0;
-  o.tell = progress;
+  o.training.batch = std::min(batch, data.size() / 2);
+  o.training.steps = 100000;  // until the time is over
+  o.training.natural_step = 0.1;
+  o.training.natural_ramp = 5;
+  o.training.learning_rate = {0.02, LearningRate::Schedule::exponential, 0.5, rate_halved, 0};
+  o.training.final_sweeps = 0;
+  o.training.tell = progress;
   return o;
 }
 
@@ -162,20 +162,23 @@ Result mnist_se(const LongSettings& settings) {
   const double set_up = resumed ? 0.0 : curve.minutes();
   options.training.max_seconds = 60.0 * (training_share * minutes - set_up);
   const Svgp* looked_at = nullptr;
-  options.after_iteration = [&](const SvgpState& state) {
-    checkpointing.keep(state);
-    if (curve.is_due()) curve.add(looked_at->at(state));
+  options.training.after_iteration = [&](const TrainingProgress& now) {
+    checkpointing.keep(now);
+    if (curve.is_due()) curve.add(looked_at->at(now.state()));
   };
   Svgp model(data.X, data.y, options);
   looked_at = &model;
   if (resumed) {
-    SvgpState state = load_svgp_checkpoint(settings.checkpoint, checkpointing.problem);
-    curve.resume(state.seconds, state.step);
-    progress(fmt::format("resumed at step {}", state.step));
+    TrainingState state = load_checkpoint(settings.checkpoint, checkpointing.problem);
+    if (!state.minibatches)
+      throw InputError(
+          fmt::format("{} is the checkpoint of another kind of training", settings.checkpoint));
+    const Index step = state.minibatches->step;
+    curve.resume(state.seconds, step);
+    progress(fmt::format("resumed at step {}", step));
     model.resume(std::move(state));
   }
   const GeneralisedFit fit = model.fit();
-  checkpointing.save();
   curve.add(fit);
 
   const Matrix points = curve.table();

@@ -68,7 +68,7 @@ GplvmOptions walk_options(const Motions& train, const std::string& dynamics, std
   GplvmOptions o;
   o.latent = latent;
   o.inducing = inducing;
-  o.starts = 1;
+  o.training.starts = 1;
   o.held_iterations = 100;
   o.seed = seed;
   o.training.max_iterations = train_iterations;

@@ -78,7 +78,7 @@ Result mocap_svi(const Settings& settings) {
   GplvmOptions small;
   small.latent = latent;
   small.inducing = inducing;
-  small.starts = 1;
+  small.training.starts = 1;
   small.seed = settings.seed;
   small.training.max_iterations = 150;
   std::vector<Index> some;
@@ -90,8 +90,8 @@ Result mocap_svi(const Settings& settings) {
 
   StochasticGplvmOptions o;
   o.gplvm = small;
-  o.batch = batch;
-  o.steps = steps;
+  o.gplvm.training.batch = batch;
+  o.gplvm.training.steps = steps;
   const GplvmFit fit = StochasticGplvm(train, o).fit();
   const double by_batches = add("GP-LVM by minibatches", completed(fit),
                                 fmt::format("{} steps of {} frames, {:.0f} s, {} dimensions", steps,

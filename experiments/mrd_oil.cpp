@@ -79,7 +79,7 @@ Result mrd_oil(const Settings& settings) {
       o.inducing = 50;
       o.views = {{"measurements", columns_between(0, measurements)},
                  {"labels", columns_between(measurements, measurements + classes)}};
-      o.starts = 1;
+      o.training.starts = 1;
       o.seed = settings.seed;
       o.training.max_iterations = 500;
       const GplvmFit fit = Gplvm(both_views(train, rows), o).fit();

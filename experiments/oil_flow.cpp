@@ -47,7 +47,7 @@ Result oil_flow(const Settings& settings) {
   for (Index s = 0; s < starts; ++s) {
     GplvmOptions o;
     o.seed = settings.seed;
-    o.starts = 1;
+    o.training.starts = 1;
     o.first_start = s;
     const GplvmFit fit = Gplvm(Y, o).fit();
     bound(s) = fit.elbo;

@@ -132,7 +132,7 @@ std::vector<Index> nearest_runs(const Walks& train, const Walks& test, Index win
 RowMatrix exact_regression(const Walks& train, const Walks& test, std::uint64_t seed) {
   RegressionOptions o;
   o.kernel = "se";
-  o.starts = 1;
+  o.training.starts = 1;
   o.seed = seed;
   return Regression(train.S, train.P, o).fit().predict(test.S).mean;
 }
@@ -147,7 +147,7 @@ GplvmOptions mrd_options(Index of_poses, std::uint64_t seed, Index most_iteratio
   o.views = {{"pose", columns_between(0, pose)},
              {"silhouette", columns_between(pose, pose + silhouette)}};
   if (of_poses) o.start_view = "pose";
-  o.starts = of_poses ? 1 : 3;
+  o.training.starts = of_poses ? 1 : 3;
   o.fixed_point = 10;
   o.seed = seed;
   o.training.max_iterations = most_iterations;

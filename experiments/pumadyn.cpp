@@ -113,7 +113,7 @@ RegressionFit subset_of_data(const Split& data, std::uint64_t seed) {
     const auto chosen = sample_rows(data.train.size(), rows, Random(seed, 7));
     RegressionOptions o;
     o.scale_inputs = o.scale_outputs = ScaleMode::none;
-    o.starts = rows == 512 ? 3 : 1;
+    o.training.starts = rows == 512 ? 3 : 1;
     o.seed = seed;
     o.standard_errors = Switch::off;
     o.training.max_iterations = rows == 512 ? 200 : 40;

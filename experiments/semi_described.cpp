@@ -117,7 +117,7 @@ RowMatrix imputed_mean(const RowMatrix& X, const RowMatrix& Y, const RowMatrix& 
   GplvmOptions o;
   o.latent = 10;
   o.inducing = 30;
-  o.starts = 1;
+  o.training.starts = 1;
   o.seed = options.seed;
   o.training.max_iterations = 300;
   const GplvmFit fit = Gplvm(filled, o).fit();

@@ -63,7 +63,7 @@ GplvmFit gplvm_of(const RowMatrix& X, std::uint64_t seed) {
   GplvmOptions o;
   o.latent = latent;
   o.inducing = inducing;
-  o.starts = starts;
+  o.training.starts = starts;
   o.seed = seed;
   o.training.max_iterations = 500;
   return Gplvm(X, o).fit();

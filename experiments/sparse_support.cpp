@@ -121,7 +121,7 @@ Found fit_exact(const Data& data, std::uint64_t seed) {
   RegressionOptions options;
   options.kernel = "se";
   options.scale_inputs = options.scale_outputs = ScaleMode::none;
-  options.starts = 10;
+  options.training.starts = 10;
   options.seed = seed;
   options.standard_errors = Switch::off;
   const RegressionFit fit = Regression(data.X, data.Y, options).fit();

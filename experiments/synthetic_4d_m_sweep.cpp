@@ -52,7 +52,7 @@ Result synthetic_4d_m_sweep(std::uint64_t seed) {
   RegressionOptions exact_options;
   exact_options.kernel = "se";
   exact_options.scale_inputs = exact_options.scale_outputs = ScaleMode::none;
-  exact_options.starts = 1;
+  exact_options.training.starts = 1;
   exact_options.standard_errors = Switch::off;
   const Vector exact = scores(Regression(train.X, train.Y, exact_options).fit(), test);
   result.add("full GP: NLML; σ_n; NLPP; SMSE", "", print(exact), "true σ_n: 0.1");

@@ -82,7 +82,7 @@ Vector densities(const Images& train, const Images& test, std::uint64_t seed) {
   ClassDensityOptions o;
   o.uniform_prior = true;
   o.gplvm.latent = 10;
-  o.gplvm.starts = 1;
+  o.gplvm.training.starts = 1;
   o.gplvm.seed = seed;
   o.gplvm.training.max_iterations = 500;
   const ClassDensityFit fit = fit_class_density(train.X, train.labels, o);

@@ -85,7 +85,7 @@ Result video(const Settings& settings) {
   for (std::size_t i = 0; i < train.size(); ++i)
     o.times(static_cast<Index>(i), 0) = static_cast<double>(train[i]);
   o.dynamics = "matern32 + white";
-  o.starts = 1;
+  o.training.starts = 1;
   o.seed = settings.seed;
   const GplvmFit fit = Gplvm(known, o).fit();
   progress(fmt::format("bound {:.0f} after {:.0f} s: {}", fit.elbo, fit.summary.seconds,

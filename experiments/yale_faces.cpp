@@ -70,7 +70,8 @@ Result yale_faces(const Settings& settings) {
   o.latent = latent;
   o.inducing = inducing;
   o.views = {{"a", columns_between(0, pixels)}, {"b", columns_between(pixels, 2 * pixels)}};
-  o.starts = 3;  // components of each view, what the views share, components of both together
+  o.training.starts =
+      3;  // components of each view, what the views share, components of both together
   o.fixed_point = 10;
   o.seed = settings.seed;
   o.training.max_iterations = iterations;

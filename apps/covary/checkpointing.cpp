@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "covary/statistics/sweep.hpp"
+#include "covary/storage/checkpoint.hpp"
 #include "covary/storage/sha256.hpp"
 
 namespace covary::cli {
@@ -22,7 +25,7 @@ std::string problem_digest(const TrainingData& d, const RegressionOptions& optio
       "{}×{} → {} {} | {} | {} {} | {} {} {}", d.count(), d.file ? d.file->dims() : d.X.cols(),
       d.file ? d.file->outputs() : d.Y.cols(), options.kernel.print(), options.mean.print(),
       static_cast<int>(options.scale_inputs), static_cast<int>(options.scale_outputs),
-      options.jitter, options.starts, options.seed));
+      options.jitter, options.training.starts, options.seed));
   if (d.file)
     Sweep(*d.file, 4096).for_each_block([&](const DataBlock& block) {
       add(digest, "x", block.x.data, block.x.n * block.x.dims);
@@ -44,6 +47,22 @@ std::string problem_digest(const TrainingData& d, const RegressionOptions& optio
     add(digest, "value", p.value.data(), p.value.size());
   }
   return digest.hex();
+}
+
+TrainingState resumed_state(const std::string& file, bool resume, const std::string& problem,
+                            const Common& common) {
+  if (!resume) return {};
+  if (!std::filesystem::exists(file)) {
+    // One command serves first and later runs.
+    tell(common, fmt::format("no checkpoint yet in {}: training begins anew", file));
+    return {};
+  }
+  TrainingState state = load_checkpoint(file, problem);
+  tell(common, state.minibatches
+                   ? fmt::format("resumed at step {}", state.minibatches->step)
+                   : fmt::format("resumed at iteration {} of part {}",
+                                 state.run ? state.run->iterations : 0, state.done.size()));
+  return state;
 }
 
 }  // namespace covary::cli

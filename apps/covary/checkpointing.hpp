@@ -12,4 +12,8 @@ namespace covary::cli {
 std::string problem_digest(const TrainingData& d, const RegressionOptions& options,
                            const Parameters& parameters);
 
+// The state of training that a file keeps, if it is to be gone on with and there is one.
+TrainingState resumed_state(const std::string& file, bool resume, const std::string& problem,
+                            const Common& common);
+
 }  // namespace covary::cli

@@ -34,9 +34,10 @@ void exact_evidence(Candidate& c, const std::string& kernel, const TrainingArgum
   RegressionOptions options = regression_options(a, d, kernel);
   options.standard_errors = Switch::off;
   if (a.verbose)
-    options.after_iteration = [&](const TrainingState& s) {
-      fmt::print(stderr, "{} start {} iteration {} value {:.6f}\n", kernel, s.restarts.start,
-                 s.restarts.run->iterations, -s.restarts.run->value);
+    options.training.after_iteration = [&](const TrainingProgress& now) {
+      if (now.run && !now.over)
+        fmt::print(stderr, "{} start {} iteration {} value {:.6f}\n", kernel, now.start,
+                   now.run->iterations, -now.run->value);
     };
   Regression model(d.X, d.Y, options, d.noise);
   apply_settings(a, model.parameters());

@@ -105,12 +105,12 @@ class Session {
         common_(common),
         checkpointing_(a.checkpoint, [&](const std::string& text) { tell(common, text); }) {}
 
-  template <class Options>
-  void attach(Options& options) {
-    options.training.stop = Interruption::requested;
-    options.after_iteration = [this](const TrainingState& state) {
-      progress_->show(state);
-      checkpointing_.keep(state);
+  void attach(TrainingOptions& training) {
+    training.stop = Interruption::requested;
+    training.tell = [this](const std::string& text) { tell(common_, text); };
+    training.after_iteration = [this](const TrainingProgress& now) {
+      progress_->show(now);
+      checkpointing_.keep(now);
     };
   }
 
@@ -119,28 +119,19 @@ class Session {
     apply_settings(a_.training, parameters);
   }
 
-  void begin_progress(const LbfgsOptions& training, Index starts, double shift) {
-    progress_.emplace(Progress::kind(a_.training.verbose, common_.quiet), starts,
-                      training.gradient_tolerance, a_.training.max_iter, shift);
+  void begin_progress(double shift) {
+    progress_.emplace(Progress::kind(a_.training.verbose, common_.quiet),
+                      TrainingOptions().gradient_tolerance, a_.training.max_iter, shift);
   }
 
   GeneralisedFit run_generalised() {
     TrainingHooks hooks;
-    hooks.stop = Interruption::requested;
-    hooks.tell = [this](const std::string& text) { tell(common_, text); };
+    hooks.attach = [this](TrainingOptions& training) { attach(training); };
     hooks.settings = [this](Parameters& p) { set_up(p); };
-    const RegressionOptions options = regression_options(a_.training, d_, a_.kernel);
-    hooks.begin = [&](Generalised& model) { take_up(model, options); };
-    hooks.begin_svgp = [&](Svgp& model) { take_up(model, options); };
-    hooks.after_iteration = [this](const TrainingState& s) {
-      progress_->show(s);
-      checkpointing_.keep(s);
+    hooks.resume = [&](const Parameters& parameters) {
+      return saved_state(parameters, regression_options(a_.training, d_, a_.kernel));
     };
-    hooks.after_svgp = [this](const SvgpState& s) {
-      progress_->show(s);
-      checkpointing_.keep(s);
-    };
-    begin_progress({}, 1, 0.0);
+    begin_progress(0.0);
     GeneralisedFit fit = fit_generalised(a_.training, a_.sparse, d_, a_.kernel, hooks);
     progress_->clear();
     interruption_.reset();
@@ -148,47 +139,28 @@ class Session {
   }
 
   template <class Model>
-  RegressionFit run(Model& model, const RegressionOptions& options, Index starts) {
+  RegressionFit run(Model& model, const RegressionOptions& options) {
     set_up(model.parameters());
-    take_up(model, options);
-    begin_progress(options.training, starts, -model.log_jacobian());
+    model.resume(saved_state(model.parameters(), options));
+    begin_progress(-model.log_jacobian());
     RegressionFit fit = model.fit();
     progress_->clear();
     interruption_.reset();  // from here on Ctrl-C ends the process, as usual
     return fit;
   }
-  bool save_checkpoint() { return checkpointing_.save(); }
+  bool has_checkpoint() const { return checkpointing_.saved(); }
 
   json from;
 
  private:
-  // The model goes on from the checkpoint, if that was asked for.
-  template <class Model>
-  void take_up(Model& model, const RegressionOptions& options) {
-    if (a_.checkpoint.empty()) return;
-    checkpointing_.problem = problem_digest(d_, options, model.parameters()) + a_.sparse.model +
+  // Where training goes on from, if that was asked for.
+  TrainingState saved_state(const Parameters& parameters, const RegressionOptions& options) {
+    if (a_.checkpoint.empty()) return {};
+    checkpointing_.problem = problem_digest(d_, options, parameters) + a_.sparse.model +
                              a_.sparse.inducing + a_.sparse.features;
     if (d_.likelihood)
       checkpointing_.problem += fmt::format(" {} {}", a_.sparse.batch, a_.sparse.epochs);
-    if (!a_.resume) return;
-    if (!std::filesystem::exists(a_.checkpoint)) {
-      // One command serves first and later runs.
-      tell(common_, fmt::format("no checkpoint yet in {}: training begins anew", a_.checkpoint));
-      return;
-    }
-    const std::string& problem = checkpointing_.problem;
-    if constexpr (std::is_same_v<Model, Svgp>) {
-      SvgpState state = load_svgp_checkpoint(a_.checkpoint, problem);
-      tell(common_, state.adam
-                        ? fmt::format("resumed at step {}", state.step)
-                        : fmt::format("resumed at iteration {}", state.restarts.run->iterations));
-      model.resume(std::move(state));
-    } else {
-      TrainingState state = load_checkpoint(a_.checkpoint, problem);
-      tell(common_, fmt::format("resumed at iteration {} of start {}",
-                                state.restarts.run->iterations, state.restarts.start));
-      model.resume(std::move(state));
-    }
+    return resumed_state(a_.checkpoint, a_.resume, checkpointing_.problem, common_);
   }
 
   const FitArguments& a_;
@@ -199,25 +171,22 @@ class Session {
   std::optional<Progress> progress_;
 };
 
-RegressionFit train(const FitArguments& a, const TrainingData& d, const Common& common,
-                    Index starts, const std::optional<Approximation>& approximation,
-                    Session& session) {
+RegressionFit train(const FitArguments& a, const TrainingData& d,
+                    const std::optional<Approximation>& approximation, Session& session) {
   RegressionOptions options = regression_options(a.training, d, a.kernel);
   options.standard_errors = a.standard_errors == "yes"  ? Switch::on
                             : a.standard_errors == "no" ? Switch::off
                                                         : Switch::automatic;
-  session.attach(options);
+  session.attach(options.training);
   if (!approximation) {
     Regression model(d.X, d.Y, options, d.noise);
-    return session.run(model, options, starts);
+    return session.run(model, options);
   }
   SparseRegressionOptions sparse = sparse_options(a.sparse, *approximation, options, d.inputs,
                                                   !a.from.empty() || a.training.max_iter == 0);
-  session.attach(sparse);
-  sparse.tell = [&](const std::string& text) { tell(common, text); };
   SparseRegression model =
       d.file ? SparseRegression(d.file, sparse) : SparseRegression(d.X, d.Y, sparse, d.noise);
-  return session.run(model, options, 1);
+  return session.run(model, options);
 }
 
 // A model of another likelihood than Gaussian regression.
@@ -242,7 +211,7 @@ Outcome run_generalised(const FitArguments& a, const TrainingData& d, const Comm
                             : fmt::format("saved to {}\n", a.out);
   out.object["interrupted"] = Interruption::requested();
   if (Interruption::requested()) {
-    const bool checkpointed = session.save_checkpoint();
+    const bool checkpointed = session.has_checkpoint();
     tell(common, "interrupted: " + how_to_go_on(a, checkpointed));
     out.status = 1;
   } else if (!folds.empty()) {
@@ -342,7 +311,7 @@ Outcome run_fit(const FitArguments& a, const Common& common) {
   const Index starts = t.restarts ? t.restarts : (d.count() <= 1000 ? 3 : 1);
   const json cost = forecast(d, a, !approximation, starts, common);
   Session session(a, d, common);
-  SavedModel saved{train(a, d, common, starts, approximation, session), d.inputs};
+  SavedModel saved{train(a, d, approximation, session), d.inputs};
   saved.fit.input_names = d.inputs.names();
   saved.fit.output_names = d.output_names;
   for (const auto& w : saved.fit.summary.warnings) tell(common, "warning: " + w);
@@ -351,7 +320,7 @@ Outcome run_fit(const FitArguments& a, const Common& common) {
   if (d.file) out.object["stream"] = {{"from", d.file->name()}, {"bytes", d.file->bytes()}};
   if (!session.from.is_null()) out.object["from"] = session.from;
   if (Interruption::requested()) {
-    const bool checkpointed = session.save_checkpoint();
+    const bool checkpointed = session.has_checkpoint();
     tell(common, "interrupted: " + how_to_go_on(a, checkpointed));
     out.status = 1;
   } else if (!folds.empty()) {

@@ -29,8 +29,7 @@ LatentOptions latent_options(const TrainingArguments& t, const TrainingData& d,
   o.gplvm = t.gplvm;
   o.seed = shared.seed;
   o.training = shared.training;
-  o.training.stop = hooks.stop;
-  o.tell = hooks.tell;
+  if (hooks.attach) hooks.attach(o.training);
   return o;
 }
 
@@ -43,8 +42,8 @@ SvgpOptions svgp_options(LatentOptions shared, const TrainingArguments& t, const
   o.covariance = a.covariance;
   if (!a.inducing_file.empty()) o.Z = d.inputs.apply(read_table(a.inducing_file));
   o.jitter = t.jitter;
-  o.batch = a.batch;
-  o.epochs = a.epochs;
+  o.training.batch = a.batch;
+  o.training.epochs = a.epochs;
   return o;
 }
 
@@ -98,19 +97,16 @@ GeneralisedFit fit_generalised(const TrainingArguments& t, const SparseArguments
   LatentOptions shared = latent_options(t, d, kernel, hooks);
   if (method.method == Inference::svgp) {
     SvgpOptions options = svgp_options(std::move(shared), t, a, d);
-    options.after_iteration = hooks.after_svgp;
     Svgp model = d.file ? Svgp(d.file, std::move(options))
                         : Svgp(d.X, Vector(d.Y.col(0)), std::move(options));
     if (hooks.settings) hooks.settings(model.parameters());
-    if (hooks.begin_svgp) hooks.begin_svgp(model);
+    if (hooks.resume) model.resume(hooks.resume(model.parameters()));
     return model.fit();
   }
   check_features(a, false, a.model);
   GeneralisedOptions options{std::move(shared)};
   options.method = method.method;
   options.power = method.power;
-  options.starts = t.restarts;
-  options.after_iteration = hooks.after_iteration;
   if (method.method == Inference::sparse_ep) {
     if (const Index M = inducing_of(a)) options.inducing = M;
     options.selection = parse_selection(a.selection);
@@ -119,7 +115,7 @@ GeneralisedFit fit_generalised(const TrainingArguments& t, const SparseArguments
   }
   Generalised model(d.X, Vector(d.Y.col(0)), std::move(options));
   if (hooks.settings) hooks.settings(model.parameters());
-  if (hooks.begin) hooks.begin(model);
+  if (hooks.resume) model.resume(hooks.resume(model.parameters()));
   return model.fit();
 }
 

@@ -26,13 +26,9 @@ bool is_generalised_model(const std::string& model);
 // Around the training of a model; each may be empty.
 struct TrainingHooks {
   std::function<void(Parameters&)> settings;
-  // Before the first step, the settings made: where a run may be taken up again.
-  std::function<void(Generalised&)> begin;
-  std::function<void(Svgp&)> begin_svgp;
-  std::function<void(const TrainingState&)> after_iteration;
-  std::function<void(const SvgpState&)> after_svgp;
-  std::function<bool()> stop;
-  std::function<void(const std::string&)> tell;
+  std::function<void(TrainingOptions&)> attach;
+  // The settings made: the state of training to go on from.
+  std::function<TrainingState(const Parameters&)> resume;
 };
 GeneralisedFit fit_generalised(const TrainingArguments& t, const SparseArguments& a,
                                const TrainingData& d, const std::string& kernel,

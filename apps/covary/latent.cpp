@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <optional>
 #include <tuple>
 
@@ -59,8 +58,8 @@ GplvmFit fit_stochastic(const RowMatrix& Y, const TrainingArguments& t, const Sp
   StochasticGplvmOptions o;
   o.gplvm = std::move(options);
   o.likelihood = t.likelihood == "auto" ? Likelihood("gaussian") : Likelihood(t.likelihood);
-  o.batch = s.batch;
-  o.epochs = s.epochs;
+  o.gplvm.training.batch = s.batch;
+  o.gplvm.training.epochs = s.epochs;
   StochasticGplvm model(Y, o);
   apply_settings(t, model.parameters());
   return model.fit();
@@ -77,7 +76,7 @@ std::string digest_of(const LatentArguments& a, const TrainingArguments& t, cons
   r.kernel = o.kernel;
   r.scale_outputs = o.scale_outputs;
   r.jitter = o.jitter;
-  r.starts = o.starts;
+  r.training.starts = o.training.starts;
   r.seed = o.seed;
   std::string out = problem_digest(d, r, parameters) +
                     fmt::format("gplvm {} {} {} {} {} {}", o.snr, t.max_iter, o.dynamics.print(),
@@ -85,21 +84,6 @@ std::string digest_of(const LatentArguments& a, const TrainingArguments& t, cons
   for (const auto& view : a.views) out += " " + view;
   if (!a.start_view.empty()) out += " from " + a.start_view;
   return out;
-}
-
-// The model goes on from the checkpoint, if that was asked for.
-void take_up(Gplvm& model, const LatentCheckpoint& checkpoint, const std::string& problem,
-             const Common& common) {
-  if (!checkpoint.resume) return;
-  if (!std::filesystem::exists(checkpoint.file)) {
-    // One command serves first and later runs.
-    tell(common, fmt::format("no checkpoint yet in {}: training begins anew", checkpoint.file));
-    return;
-  }
-  GplvmState state = load_gplvm_checkpoint(checkpoint.file, problem);
-  tell(common, fmt::format("resumed at iteration {}, after {} minimisations",
-                           state.now.restarts.run->iterations, state.done.size()));
-  model.resume(std::move(state));
 }
 
 // First rows of the runs of equal cells.
@@ -177,12 +161,12 @@ GplvmOptions gplvm_options(const LatentArguments& a, const TrainingArguments& t,
   o.scale_outputs = latent_scale(t);
   o.jitter = t.jitter;
   o.snr = a.snr;
-  o.starts = t.restarts;
+  o.training.starts = t.restarts;
   o.seed = t.seed;
   o.training.max_iterations = t.max_iter;
   if (t.max_seconds > 0.0) o.training.max_seconds = t.max_seconds;
   o.training.stop = Interruption::requested;
-  o.tell = [&common](const std::string& text) { tell(common, text); };
+  o.training.tell = [&common](const std::string& text) { tell(common, text); };
   return o;
 }
 
@@ -252,22 +236,23 @@ LatentRun fit_latent(const LatentArguments& a, const TrainingArguments& t, const
     out.saved.fit = fit_stochastic(table.Y, t, s, std::move(o));
     return named();
   }
-  Progress progress(Progress::kind(t.verbose, common.quiet), std::max<Index>(1, o.starts),
-                    o.training.gradient_tolerance, t.max_iter, 0.0);
-  o.after_iteration = [&](const TrainingState& state) { progress.show(state); };
+  Progress progress(Progress::kind(t.verbose, common.quiet), o.training.gradient_tolerance,
+                    t.max_iter, 0.0);
   Checkpointing checkpointing(checkpoint.file,
                               [&](const std::string& text) { tell(common, text); });
-  if (!checkpoint.file.empty())
-    o.keep = [&](const GplvmState& state) { checkpointing.keep(state); };
+  o.training.after_iteration = [&](const TrainingProgress& now) {
+    progress.show(now);
+    checkpointing.keep(now);
+  };
   Gplvm model(table.Y, o);
   apply_settings(t, model.parameters());
   if (!checkpoint.file.empty()) {
     checkpointing.problem = digest_of(a, t, o, table.Y, model.parameters());
-    take_up(model, checkpoint, checkpointing.problem, common);
+    model.resume(resumed_state(checkpoint.file, checkpoint.resume, checkpointing.problem, common));
   }
   out.saved.fit = model.fit();
   progress.clear();
-  if (Interruption::requested()) out.checkpointed = checkpointing.save();
+  if (Interruption::requested()) out.checkpointed = checkpointing.saved();
   return named();
 }
 

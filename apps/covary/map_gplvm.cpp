@@ -49,15 +49,15 @@ MapGplvmRun fit_map_gplvm(const LatentArguments& a, const TrainingArguments& t,
     o.discriminative = a.discriminative;
   }
   o.snr = a.snr;
-  o.starts = std::max<Index>(1, t.restarts);
+  o.training.starts = t.restarts;
   o.seed = t.seed;
   o.training.max_iterations = t.max_iter;
   if (t.max_seconds > 0.0) o.training.max_seconds = t.max_seconds;
   o.training.stop = Interruption::requested;
   const Interruption interruption;
-  Progress progress(Progress::kind(t.verbose, common.quiet), o.starts,
-                    o.training.gradient_tolerance, t.max_iter, 0.0);
-  o.after_iteration = [&](const TrainingState& state) { progress.show(state); };
+  Progress progress(Progress::kind(t.verbose, common.quiet), o.training.gradient_tolerance,
+                    t.max_iter, 0.0);
+  o.training.after_iteration = [&](const TrainingProgress& now) { progress.show(now); };
   MapGplvm model(table.Y, o);
   apply_settings(t, model.parameters());
   MapGplvmRun out{{model.fit()}, Interruption::requested()};

@@ -40,10 +40,10 @@ RegressionFit fit_learned(const TrainingArguments& t, const SparseArguments& s,
   o.seed = plain.seed;
   o.training = plain.training;
   o.training.stop = Interruption::requested;
-  Progress progress(Progress::kind(t.verbose, common.quiet), 1, o.training.gradient_tolerance,
+  Progress progress(Progress::kind(t.verbose, common.quiet), o.training.gradient_tolerance,
                     t.max_iter, 0.0);
-  o.after_iteration = [&](const TrainingState& state) { progress.show(state); };
-  o.tell = [&](const std::string& text) { tell(common, text); };
+  o.training.after_iteration = [&](const TrainingProgress& now) { progress.show(now); };
+  o.training.tell = [&](const std::string& text) { tell(common, text); };
   tell(common, fmt::format("{} of {} inputs are missing and will be learned",
                            d.X.array().isNaN().count(), d.X.size()));
   const Interruption interruption;

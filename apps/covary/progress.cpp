@@ -49,10 +49,8 @@ Progress::Kind Progress::kind(bool verbose, bool quiet) {
   return !quiet && isatty(2) ? Kind::bar : Kind::none;
 }
 
-Progress::Progress(Kind kind, Index starts, double gradient_tolerance, Index max_iterations,
-                   double shift)
+Progress::Progress(Kind kind, double gradient_tolerance, Index max_iterations, double shift)
     : kind_(kind),
-      starts_(starts),
       tolerance_(gradient_tolerance),
       max_iterations_(max_iterations),
       shift_(shift),
@@ -69,50 +67,55 @@ double Progress::fraction(const LbfgsState& run) {
   return std::clamp(std::max(by_gradient, by_count), 0.0, 1.0);
 }
 
-void Progress::show(const TrainingState& state) {
-  if (kind_ == Kind::none || !state.restarts.run) return;
-  const LbfgsState& run = *state.restarts.run;
-  if (state.restarts.start != start_) {
-    start_ = state.restarts.start;
+void Progress::show(const TrainingProgress& now) {
+  if (kind_ == Kind::none) return;
+  if (now.run) show_run(now);
+  if (now.adam) show_minibatches(now);
+}
+
+void Progress::show_run(const TrainingProgress& now) {
+  const LbfgsState& run = *now.run;
+  if (now.part != part_) {
+    part_ = now.part;
     first_norm_ = least_norm_ = std::max(scaled_norm(run), 1e-300);
   }
+  if (now.over) return;  // this iteration was shown
   const double norm = run.gradient.size() ? run.gradient.cwiseAbs().maxCoeff() : 0.0;
   if (kind_ == Kind::lines) {
     fmt::print(
         stderr,
         "start {} iteration {} objective {:.6f} gradient {:.2e} evaluations {} jitter {:.1e} "
         "seconds {:.3f}\n",
-        start_, run.iterations, shift_ - run.value, norm, state.restarts.evaluations,
-        state.jitter.added, run.seconds);
+        now.start, run.iterations, shift_ - run.value, norm, now.evaluations, now.jitter.added,
+        run.seconds);
     return;
   }
   const double part = fraction(run);
   if (!is_time_to_draw()) return;
-  const double starts = static_cast<double>(starts_), start = static_cast<double>(start_);
+  const double starts = static_cast<double>(now.starts), start = static_cast<double>(now.start);
   draw((start + part) / starts,
        fmt::format("{}iteration {}  objective {:.4f}  gradient {:.1e}",
-                   starts_ > 1 ? fmt::format("start {}/{}  ", start_ + 1, starts_) : "",
+                   now.starts > 1 ? fmt::format("start {}/{}  ", now.start + 1, now.starts) : "",
                    run.iterations, shift_ - run.value, norm),
        part > 0.05 ? run.seconds / part * (starts - start) - run.seconds : -1.0);
 }
 
-void Progress::show(const SvgpState& state) {
-  if (!state.adam) return show({state.restarts, state.jitter});
-  const bool moved = state.adam->steps != last_move_;
-  last_move_ = state.adam->steps;
-  if (kind_ == Kind::none || (kind_ == Kind::bar && !is_time_to_draw())) return;
-  const double objective = shift_ - state.adam->mean;
+void Progress::show_minibatches(const TrainingProgress& now) {
+  const bool moved = now.adam->steps != last_move_;
+  last_move_ = now.adam->steps;
+  if (kind_ == Kind::bar && !is_time_to_draw()) return;
+  const double objective = shift_ - now.adam->mean;
   if (kind_ == Kind::lines) {
     if (moved)
-      fmt::print(stderr, "step {} of {} objective {:.6f} jitter {:.1e} seconds {:.3f}\n",
-                 state.step, state.steps, objective, state.jitter.added, state.seconds);
+      fmt::print(stderr, "step {} of {} objective {:.6f} jitter {:.1e} seconds {:.3f}\n", now.step,
+                 now.steps, objective, now.jitter.added, now.seconds);
     return;
   }
-  const double part = static_cast<double>(state.step) / static_cast<double>(state.steps);
+  const double part = static_cast<double>(now.step) / static_cast<double>(now.steps);
   draw(part,
-       fmt::format("step {} of {}{}", state.step, state.steps,
-                   state.adam->steps ? fmt::format("  objective {:.4f}", objective) : ""),
-       state.seconds / part - state.seconds);
+       fmt::format("step {} of {}{}", now.step, now.steps,
+                   now.adam->steps ? fmt::format("  objective {:.4f}", objective) : ""),
+       now.seconds / part - now.seconds);
 }
 
 bool Progress::is_time_to_draw() {

@@ -3,8 +3,7 @@
 #include <chrono>
 #include <string>
 
-#include "covary/models/regression.hpp"
-#include "covary/models/svgp.hpp"
+#include "covary/training/state.hpp"
 
 namespace covary::cli {
 
@@ -30,23 +29,23 @@ class Progress {
   // Lines if they are asked for, the bar on a terminal unless all should be quiet.
   static Kind kind(bool verbose, bool quiet);
   // `shift` is added to −value: what makes it the objective in the units of the data.
-  Progress(Kind kind, Index starts, double gradient_tolerance, Index max_iterations, double shift);
-  void show(const TrainingState& state);
-  void show(const SvgpState& state);
+  Progress(Kind kind, double gradient_tolerance, Index max_iterations, double shift);
+  void show(const TrainingProgress& now);
   void clear();  // removes the bar
 
  private:
-  double fraction(const LbfgsState& run);  // of this start, guessed from the fall of the gradient
+  void show_run(const TrainingProgress& now);
+  void show_minibatches(const TrainingProgress& now);
+  double fraction(const LbfgsState& run);  // of this part, guessed from the fall of the gradient
   bool is_time_to_draw();
   // `part` of the whole is done; `left`: seconds, or negative when nobody can say.
   void draw(double part, const std::string& text, double left);
 
   Kind kind_;
-  Index starts_;
   double tolerance_;
   Index max_iterations_;
   double shift_;
-  Index start_ = -1, last_move_ = 0;
+  Index part_ = -1, last_move_ = 0;
   double first_norm_ = 0.0, least_norm_ = 0.0;
   bool drawn_ = false;
   std::chrono::steady_clock::time_point began_, next_;

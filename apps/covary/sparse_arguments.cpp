@@ -130,7 +130,6 @@ SparseRegressionOptions sparse_options(const SparseArguments& a, const Approxima
   out.jitter = options.jitter;
   out.seed = options.seed;
   out.training = options.training;
-  if (options.starts > 0) out.starts = options.starts;
   if (given) out.subset = 0;
   return out;
 }

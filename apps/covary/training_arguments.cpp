@@ -103,7 +103,7 @@ RegressionOptions regression_options(const TrainingArguments& a, const TrainingD
   else
     options.scale_inputs = suggest_mode(d.X), options.scale_outputs = suggest_mode(d.Y);
   options.jitter = a.jitter;
-  options.starts = a.restarts;
+  options.training.starts = a.restarts;
   options.seed = a.seed;
   options.training.max_iterations = a.max_iter;
   if (a.max_seconds > 0.0) options.training.max_seconds = a.max_seconds;

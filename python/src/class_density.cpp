@@ -50,11 +50,11 @@ SavedClassDensity run_fit(const ArrayLike& X, const ArrayLike& y, Index latent,
   o.gplvm.kernel = to_kernel(kernel);
   o.gplvm.inducing = inducing;
   o.gplvm.scale_outputs = parse_scale_mode(scale);
-  o.gplvm.starts = restarts;
+  o.gplvm.training.starts = restarts;
   o.gplvm.seed = seed;
   o.gplvm.training.max_iterations = max_iter;
   Watch watch(nb::none(), nb::cast(progress), o.gplvm.training, 1, 0.0);
-  watch.attach(o.gplvm);
+  watch.attach(o.gplvm.training);
   SavedClassDensity out{
       unlocked([&] { return fit_class_density(data.X, data.Y.col(0), std::move(o)); }),
       data.inputs()};

@@ -85,7 +85,7 @@ void bind_fit_file(nb::module_& m) {
         options.training.max_iterations = max_iter;
         if (max_seconds) options.training.max_seconds = *max_seconds;
         Watch watch(callback, nb::cast(progress), options.training, 1, 0.0);
-        watch.attach(options);
+        watch.attach(options.training);
         SparseRegression training = unlocked([&] {
           return SparseRegression(std::make_shared<FileRows>(path, x, y), std::move(options));
         });

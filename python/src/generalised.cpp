@@ -60,12 +60,12 @@ struct FitArguments {
 SavedGeneralised run_fit(GeneralisedModel& m, const FitArguments& a) {
   GeneralisedOptions options = m.options;
   options.seed = a.seed;
-  options.starts = a.restarts;
+  options.training.starts = a.restarts;
   options.training.max_iterations = a.max_iter;
   if (a.max_seconds) options.training.max_seconds = *a.max_seconds;
   const Index starts = a.restarts ? a.restarts : m.model.starts();
   Watch watch(a.callback, a.progress, options.training, starts, -m.model.log_jacobian());
-  watch.attach(options);
+  watch.attach(options.training);
   // A model of its own is trained, so that other Python threads may go on using this one.
   Generalised training = unlocked([&] {
     Generalised made = make(m.data, options);

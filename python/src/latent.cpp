@@ -37,7 +37,8 @@ struct GplvmModel {
   static std::variant<Gplvm, StochasticGplvm> make(const RowMatrix& Y,
                                                    const StochasticGplvmOptions& o) {
     // By minibatches, or of other than Gaussian outputs.
-    if (o.batch > 0 || o.steps > 0 || o.likelihood.print() != "gaussian")
+    const TrainingOptions& t = o.gplvm.training;
+    if (t.batch > 0 || t.steps > 0 || o.likelihood.print() != "gaussian")
       return StochasticGplvm(Y, o);
     return Gplvm(Y, o.gplvm);
   }
@@ -53,7 +54,7 @@ SavedLatent run_fit(GplvmModel& m, Index max_iter, std::optional<double> max_sec
   gplvm.training.max_iterations = max_iter;
   if (max_seconds) gplvm.training.max_seconds = *max_seconds;
   Watch watch(callback, progress, gplvm.training, 1, 0.0);
-  watch.attach(gplvm);
+  watch.attach(gplvm.training);
   // A model of its own is trained, so that other Python threads may go on using this one.
   GplvmModel training{m.Y, options, unlocked([&] { return GplvmModel::make(m.Y, options); })};
   training.parameters() = m.parameters();
@@ -158,9 +159,9 @@ void bind_model(nb::module_& m) {
             RowMatrix data = to_outputs(Y).get();
             StochasticGplvmOptions all;
             all.likelihood = likelihood;
-            all.batch = batch;
-            all.steps = steps;
             GplvmOptions& o = all.gplvm;
+            o.training.batch = batch;
+            o.training.steps = steps;
             o.latent = latent;
             o.kernel = to_kernel(kernel);
             o.inducing = inducing;
@@ -175,7 +176,7 @@ void bind_model(nb::module_& m) {
               o.back_constraint = RecognitionOptions{.form = *back_constraint, .seed = seed};
             o.scale_outputs = parse_scale_mode(scale);
             o.snr = snr;
-            o.starts = restarts;
+            o.training.starts = restarts;
             o.jitter = jitter;
             o.seed = seed;
             auto model = unlocked([&] { return GplvmModel::make(data, all); });

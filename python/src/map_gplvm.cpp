@@ -29,8 +29,9 @@ SavedMapGplvm run_fit(MapGplvmModel& m, Index max_iter, std::optional<double> ma
   MapGplvmOptions options = m.options;
   options.training.max_iterations = max_iter;
   if (max_seconds) options.training.max_seconds = *max_seconds;
-  Watch watch(callback, progress, options.training, options.starts, 0.0);
-  watch.attach(options);
+  Watch watch(callback, progress, options.training, std::max<Index>(1, options.training.starts),
+              0.0);
+  watch.attach(options.training);
   // A model of its own is trained, so that other Python threads may go on using this one.
   MapGplvm training = unlocked([&] {
     MapGplvm made(m.Y, options);
@@ -91,7 +92,7 @@ void bind_model(nb::module_& m) {
             o.prior = prior;
             o.scale_outputs = parse_scale_mode(scale);
             o.snr = snr;
-            o.starts = restarts;
+            o.training.starts = restarts;
             o.jitter = jitter;
             o.seed = seed;
             MapGplvm model = unlocked([&] { return MapGplvm(data, o); });

@@ -32,7 +32,7 @@ SavedModel run_fit(MissingInputsModel& m, std::optional<std::uint64_t> seed, Ind
   options.training.max_iterations = max_iter;
   if (max_seconds) options.training.max_seconds = *max_seconds;
   Watch watch(callback, progress, options.training, 1, 0.0);
-  watch.attach(options);
+  watch.attach(options.training);
   const MissingInputsRegression training(m.data.X, m.data.Y, options);
   MissingInputsFit fit = watch.run(training);
   SavedModel out{std::move(fit.regression), m.data.inputs()};

@@ -51,14 +51,14 @@ struct FitArguments {
 SavedModel run_fit(Model& m, const FitArguments& a) {
   RegressionOptions options = m.options;
   options.seed = a.seed;
-  options.starts = a.restarts;
+  options.training.starts = a.restarts;
   options.training.max_iterations = a.max_iter;
   if (a.max_seconds) options.training.max_seconds = *a.max_seconds;
   options.standard_errors = to_switch(a.standard_errors);
   const Index starts = a.restarts ? a.restarts : (m.data.X.rows() <= 1000 ? 3 : 1);
   Watch watch(a.callback, a.progress, options.training, starts,
               -m.regression.output_scaling().log_jacobian(m.data.Y));
-  watch.attach(options);
+  watch.attach(options.training);
   // A model of its own is trained, so that other Python threads may go on using this one.
   Regression training(m.data.X, m.data.Y, options, m.data.noise);
   training.parameters() = m.regression.parameters();

@@ -75,20 +75,16 @@ struct FitArguments {
 SavedModel run_fit(SparseModel& m, const FitArguments& a) {
   SparseRegressionOptions options = m.options;
   if (a.seed) options.seed = *a.seed;
-  if (a.restarts) options.starts = a.restarts;
+  options.training.starts = a.restarts;
   options.training.max_iterations = a.max_iter;
   if (a.max_seconds) options.training.max_seconds = *a.max_seconds;
   Watch watch(a.callback, a.progress, options.training, 1,
               -m.sparse.output_scaling().log_jacobian(m.data.Y));
-  watch.attach(options);
+  watch.attach(options.training);
   // A model of its own is trained, so that other Python threads may go on using this one.
-  const Parameters given = m.sparse.parameters();
-  const FeaturesPtr features = m.sparse.features();
-  SparseRegression training = unlocked([&] {
-    SparseRegression made(m.data.X, m.data.Y, options, m.data.noise);
-    made.set_parameters(given, features);
-    return made;
-  });
+  SparseRegression training =
+      unlocked([&] { return SparseRegression(m.data.X, m.data.Y, options, m.data.noise); });
+  training.start_from(m.sparse);
   SavedModel out{watch.run(training), m.data.inputs()};
   out.fit.input_names = m.data.input_names;
   out.fit.output_names = m.data.output_names;

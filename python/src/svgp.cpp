@@ -60,16 +60,14 @@ SavedGeneralised run_fit(SvgpModel& m, const FitArguments& a) {
   options.training.max_iterations = a.max_iter;
   if (a.max_seconds) options.training.max_seconds = *a.max_seconds;
   Watch watch(a.callback, a.progress, options.training, 1, -m.svgp.log_jacobian());
-  watch.attach(options);
+  watch.attach(options.training);
   // A model of its own is trained, so that other Python threads may go on using this one.
-  const Parameters given = m.svgp.parameters();
-  Svgp training = unlocked([&] {
-    Svgp made = make(m.data, options);
-    // Another seed may have chosen fewer inducing inputs: those of the parameters stay.
-    if (made.inducing() != m.svgp.inducing()) return at_parameters(m.data, options, m.svgp);
-    made.parameters() = given;
-    return made;
-  });
+  Svgp training = unlocked([&] { return make(m.data, options); });
+  // Another seed may have chosen fewer inducing inputs: those of the parameters stay.
+  if (training.inducing() != m.svgp.inducing())
+    training =
+        unlocked([&] { return make(m.data, with_inducing(m.data, options, m.svgp.inducing())); });
+  training.start_from(m.svgp);
   SavedGeneralised out{watch.run(training), m.data.inputs()};
   out.fit.input_names = m.data.input_names;
   out.fit.output_name = m.data.output_names.front();
@@ -79,11 +77,12 @@ SavedGeneralised run_fit(SvgpModel& m, const FitArguments& a) {
 
 nb::tuple get_state(const SvgpModel& m) {
   const SvgpOptions& o = m.options;
+  const TrainingOptions& r = o.training;
   return nb::make_tuple(get_state(m.data), python::get_state(static_cast<const LatentOptions&>(o)),
                         o.inducing, static_cast<int>(o.selection), to_numpy(RowMatrix(o.Z)),
-                        o.covariance.print(), o.jitter, o.batch, o.steps, o.epochs, o.natural_step,
-                        o.learning_rate.rate, print(o.learning_rate.schedule), o.final_sweeps,
-                        m.svgp.inducing(), m.svgp.parameters(), o.adam_every, o.features.print());
+                        o.covariance.print(), o.jitter, r.batch, r.steps, r.epochs, r.natural_step,
+                        r.learning_rate.rate, print(r.learning_rate.schedule), r.final_sweeps,
+                        m.svgp.inducing(), m.svgp.parameters(), r.adam_every, o.features.print());
 }
 
 SvgpModel from_state(const nb::tuple& t) {
@@ -93,14 +92,14 @@ SvgpModel from_state(const nb::tuple& t) {
   o.Z = to_inputs(t[4]).get();
   o.covariance = nb::cast<std::string>(t[5]);
   o.jitter = nb::cast<double>(t[6]);
-  o.batch = nb::cast<Index>(t[7]);
-  o.steps = nb::cast<Index>(t[8]);
-  o.epochs = nb::cast<Index>(t[9]);
-  o.natural_step = nb::cast<double>(t[10]);
-  o.learning_rate.rate = nb::cast<double>(t[11]);
-  o.learning_rate.schedule = parse_schedule(nb::cast<std::string>(t[12]));
-  o.final_sweeps = nb::cast<Index>(t[13]);
-  o.adam_every = nb::cast<Index>(t[16]);
+  o.training.batch = nb::cast<Index>(t[7]);
+  o.training.steps = nb::cast<Index>(t[8]);
+  o.training.epochs = nb::cast<Index>(t[9]);
+  o.training.natural_step = nb::cast<double>(t[10]);
+  o.training.learning_rate.rate = nb::cast<double>(t[11]);
+  o.training.learning_rate.schedule = parse_schedule(nb::cast<std::string>(t[12]));
+  o.training.final_sweeps = nb::cast<Index>(t[13]);
+  o.training.adam_every = nb::cast<Index>(t[16]);
   o.features = nb::cast<std::string>(t[17]);
   TrainingData data = training_data_from(nb::cast<nb::tuple>(t[0]));
   Svgp svgp = make(data, with_inducing(data, o, nb::cast<Index>(t[14])));
@@ -174,12 +173,12 @@ void bind_svgp(nb::module_& m) {
             o.selection = parse_selection(selection);
             o.features = features;
             o.covariance = covariance;
-            o.batch = batch;
-            o.epochs = epochs;
-            o.steps = steps;
-            o.natural_step = natural_step;
-            o.learning_rate.rate = learning_rate;
-            o.adam_every = adam_every;
+            o.training.batch = batch;
+            o.training.epochs = epochs;
+            o.training.steps = steps;
+            o.training.natural_step = natural_step;
+            o.training.learning_rate.rate = learning_rate;
+            o.training.adam_every = adam_every;
             o.jitter = jitter;
             o.seed = seed;
             Svgp svgp = unlocked([&] { return make(data, o); });

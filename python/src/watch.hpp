@@ -2,11 +2,7 @@
 
 #include <nanobind/nanobind.h>
 
-#include "covary/models/generalised.hpp"
-#include "covary/models/map_gplvm.hpp"
-#include "covary/models/missing_inputs.hpp"
-#include "covary/models/sparse_regression.hpp"
-#include "covary/models/svgp.hpp"
+#include "covary/training/trainer.hpp"
 #include "unlocked.hpp"
 
 namespace covary::python {
@@ -16,16 +12,10 @@ class Watch {
  public:
   // `progress` is True, False or None (where somebody watches). `shift` makes the objective that of
   // the data's units.
-  Watch(nanobind::object callback, nanobind::handle progress, const LbfgsOptions& training,
+  Watch(nanobind::object callback, nanobind::handle progress, const TrainingOptions& training,
         Index starts, double shift);
 
-  void attach(RegressionOptions& options) { attach(options.training, options.after_iteration); }
-  void attach(SparseRegressionOptions& options);
-  void attach(GeneralisedOptions& options);
-  void attach(SvgpOptions& options);
-  void attach(GplvmOptions& options) { attach(options.training, options.after_iteration); }
-  void attach(MapGplvmOptions& options) { attach(options.training, options.after_iteration); }
-  void attach(MissingInputsOptions& options) { attach(options.training, options.after_iteration); }
+  void attach(TrainingOptions& training);
 
   // For a model that knows its units only when it is made.
   void shift_by(double shift) { shift_ = shift; }
@@ -44,10 +34,7 @@ class Watch {
   }
 
  private:
-  void attach(LbfgsOptions& training, std::function<void(const TrainingState&)>& after_iteration);
-  void attach(std::function<void(const std::string&)>& tell);
-  void show(const RestartsState& state);
-  void show(const AdamState& state);
+  void show(const TrainingProgress& now);
   void close(bool finished);  // the bar
 
   nanobind::object callback_, bar_;

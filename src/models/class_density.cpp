@@ -27,7 +27,8 @@ std::vector<std::vector<Index>> rows_of_classes(ConstVector labels, std::size_t 
 
 }  // namespace
 
-ClassDensityFit fit_class_density(ConstRows X, ConstVector labels, ClassDensityOptions options) {
+ClassDensityFit fit_class_density(ConstRows X, ConstVector labels, ClassDensityOptions options,
+                                  TrainingState resume) {
   if (labels.size() != X.rows())
     throw InputError(fmt::format("{} labels for {} rows", labels.size(), X.rows()));
   const auto rows = rows_of_classes(labels, options.classes.size());
@@ -51,14 +52,15 @@ ClassDensityFit fit_class_density(ConstRows X, ConstVector labels, ClassDensityO
   out.classes = options.classes;
   GplvmOptions o = options.gplvm;
   o.latent = std::min(o.latent, X.cols());
+  Trainer trainer(o.training, std::move(resume));
   for (std::size_t k = 0; k < K; ++k) {
     const auto n = static_cast<double>(rows[k].size());
     out.log_prior(static_cast<Index>(k)) =
         options.uniform_prior ? -std::log(static_cast<double>(K)) : std::log(n / all);
     const std::string of = fmt::format("class {}, ", name(k));
-    if (options.gplvm.tell)
-      o.tell = [&](const std::string& text) { options.gplvm.tell(of + text); };
-    GplvmFit density = Gplvm(RowMatrix(X(rows[k], Eigen::all)), o).fit();
+    if (options.gplvm.training.tell)
+      o.training.tell = [&](const std::string& text) { options.gplvm.training.tell(of + text); };
+    GplvmFit density = Gplvm(RowMatrix(X(rows[k], Eigen::all)), o).fit(trainer);
     for (Index d = 0; d < X.cols(); ++d) density.output_names.push_back(fmt::format("x{}", d));
     out.densities.push_back(std::move(density));
   }

@@ -53,7 +53,6 @@ void GeneralisedOptions::check() const {
   if (method != Inference::sparse_ep && (inducing || Z.size() != 0))
     throw InputError(fmt::format(
         "{} has no inducing inputs; those that have: fitc, pep(α) and svgp", name_of(method)));
-  if (starts < 0) throw InputError(fmt::format("starts must not be negative, got {}", starts));
 }
 
 Generalised::Generalised(ConstRows X, ConstVector y, GeneralisedOptions options)
@@ -85,6 +84,7 @@ Generalised::Generalised(ConstRows X, ConstVector y, GeneralisedOptions options)
                                            ? input_map_.transform(input_scaling_.apply(options_.Z))
                                            : choose_Z(M));
   features_->declare(parameters_);
+  chosen_Z_ = parameters_.at("features.Z").value;
 }
 
 std::string Generalised::name() const {
@@ -137,7 +137,7 @@ RowMatrix Generalised::choose_Z(Index M) {
   SelectionResult chosen =
       choose_inducing(options_.selection, M, one_latent(),
                       {at.kernels.front(), at.likelihood, at.mean_weights}, options_.seed);
-  if (!chosen.note.empty() && options_.tell) options_.tell(chosen.note);
+  if (!chosen.note.empty()) options_.training.say(chosen.note);
   return std::move(chosen.Z);
 }
 
@@ -236,14 +236,10 @@ std::optional<double> Generalised::objective(const Vector& u, Vector* gradient) 
 
 std::optional<double> Generalised::objective(const Vector& u, Vector* gradient,
                                              Jitter& jitter) const {
-  const Vector values = parameters_.constrain(u);
-  if (!values.allFinite()) return std::nullopt;
   const bool guard = features_ && parameters_.at("features.Z").trainable;
-  Vector bar;
-  double value = approximate(values, gradient ? &bar : nullptr, jitter, guard).value;
-  value += parameters_.log_prior(values, gradient ? &bar : nullptr);
-  if (gradient) *gradient = -parameters_.pullback(u, bar);
-  return -value;
+  return minus_log_posterior(parameters_, u, gradient, [&](ConstVector values, Vector* bar) {
+    return std::optional(approximate(values, bar, jitter, guard).value);
+  });
 }
 
 }  // namespace covary

@@ -77,7 +77,8 @@ InputMap latent_space(ConstRows scaled, const LatentOptions& options,
   o.training.max_iterations = options.training.max_iterations;
   o.training.stop = options.training.stop;
   const std::string of = "GP-LVM of the inputs, ";
-  if (options.tell) o.tell = [&](const std::string& text) { options.tell(of + text); };
+  if (options.training.tell)
+    o.training.tell = [&](const std::string& text) { options.training.tell(of + text); };
   GplvmFit fit = Gplvm(scaled, o).fit();
   for (const auto& warning : fit.summary.warnings) warnings.push_back(of + warning);
   for (Index d = 0; d < scaled.cols(); ++d) fit.output_names.push_back(fmt::format("x{}", d));

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 #include <utility>
 
@@ -31,36 +30,27 @@ std::string runaway_variance(const Parameters& parameters) {
 }  // namespace
 
 Index Generalised::starts() const {
-  if (options_.starts) return options_.starts;
+  if (options_.training.starts) return options_.training.starts;
   return !features_ && rows() <= 300 ? 3 : 1;
 }
 
-Minimum Generalised::minimise(const LbfgsOptions& training, Index starts, RestartsState state,
-                              Jitter& jitter, bool tell) {
-  LbfgsOptions options = training;
-  if (features_ && !options.objective_changed)
-    options.objective_changed = [&jitter] { return std::exchange(jitter.raised, false); };
-  std::function<void(const RestartsState&)> after;
-  if (options_.after_iteration && tell)
-    after = [&](const RestartsState& s) { options_.after_iteration({s, jitter}); };
-  Minimum best = minimise_with_restarts(
-      [&](const Vector& at, Vector* g) { return objective(at, g, jitter); }, parameters_.flatten(),
-      starts, [&](Index r) { return perturbed_start(parameters_, r, options_.seed); }, options,
-      std::move(state), after);
-  parameters_.set_values(parameters_.constrain(best.state.u));
-  return best;
+Problem Generalised::problem(Jitter& jitter) {
+  return {&parameters_, &jitter, [this, &jitter](ConstVector values, Vector* bar) {
+            const bool guard = features_ && parameters_.at("features.Z").trainable;
+            return std::optional(approximate(values, bar, jitter, guard).value);
+          }};
 }
 
 // Before all is trained together: some iterations with Z held, and Z chosen again at the parameters
 // found where that does not lower the evidence.
-void Generalised::settle_Z(Jitter& jitter) {
+void Generalised::settle_Z(Trainer& trainer, Jitter& jitter) {
   const std::string Z = "features.Z";
-  if (options_.Z.size() != 0 || !parameters_.at(Z).trainable) return;
-  LbfgsOptions first = options_.training;
-  first.max_iterations = std::min<Index>(first.max_iterations, 15);
+  const Parameter& own = parameters_.at(Z);
+  if (options_.Z.size() != 0 || !own.trainable || own.value != chosen_Z_) return;
   parameters_.fix(Z);
   try {
-    if (parameters_.free_size() > 0) minimise(first, 1, {}, jitter, false);
+    if (parameters_.free_size() > 0)
+      trainer.minimise(problem(jitter), {std::min<Index>(options_.training.max_iterations, 15)});
   } catch (...) {
     parameters_.unfix(Z);
     throw;
@@ -84,35 +74,18 @@ void Generalised::settle_Z(Jitter& jitter) {
 }
 
 GeneralisedFit Generalised::fit() {
-  const auto began = std::chrono::steady_clock::now();
   Jitter jitter{options_.jitter};
-  Summary summary;
-  const bool any = parameters_.free_size() > 0;
-  const bool trains = options_.training.max_iterations > 0 && any;
-  if (trains) {
-    RestartsState state;
-    if (resume_) {
-      jitter = resume_->jitter;
-      state = std::move(resume_->restarts);
-    } else if (features_) {
-      settle_Z(jitter);
-    }
-    resume_.reset();
-    summary = minimise(options_.training, starts(), std::move(state), jitter, true).summary;
-    for (auto& p : summary.trace) p.value += log_jacobian_;
-    for (auto& s : summary.starts)
-      if (s.value) *s.value += log_jacobian_;
-    summary.initial_value += log_jacobian_;
-    summary.negate_values();
-  } else {
-    summary.evaluations = 1;
-    summary.converged = !any;
-    summary.reason = any ? "evaluated at the given parameters" : "nothing to train";
-  }
+  Trainer trainer(options_.training, std::exchange(resume_, {}));
+  if (features_ && options_.training.max_iterations > 0) settle_Z(trainer, jitter);
+  Summary summary =
+      trainer
+          .minimise_from(problem(jitter), starts(),
+                         [&](Index r) { return perturbed_start(parameters_, r, options_.seed); })
+          .summary;
+  summary.to_log_density(log_jacobian_);
   const Vector values = parameters_.values();
   Approximation q = approximate(values, nullptr, jitter, false);
   summary.value = q.value - log_jacobian_;
-  if (!trains) summary.initial_value = summary.value;
   summary.objective =
       options_.method == Inference::vi ? "elbo" : fmt::format("log_evidence({})", name());
   summary.route =
@@ -137,7 +110,7 @@ GeneralisedFit Generalised::fit() {
   if (features_) out.diagnostics = {{"inducing", static_cast<double>(inducing())}};
   out.input_map = input_map_;
   out.rows = rows();
-  summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  summary.seconds = trainer.seconds();
   out.summary = std::move(summary);
   return out;
 }

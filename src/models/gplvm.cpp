@@ -29,10 +29,9 @@ void GplvmOptions::check() const {
   if (!(start_variance >= 0.0))
     throw InputError(fmt::format("start_variance must be positive, or 0 for the usual one; got {}",
                                  start_variance));
-  if (fixed_point < -1 || held_iterations < 0 || starts < 0 || first_start < 0)
+  if (fixed_point < -1 || held_iterations < 0 || first_start < 0)
     throw InputError(
-        "held_iterations, starts and first_start must not be negative, nor fixed_point, but for "
-        "−1");
+        "held_iterations and first_start must not be negative, nor fixed_point, but for −1");
   if (times.size() && (given.size() || prior_mean.size()))
     throw InputError("latent inputs follow times, or are given or near given ones: not both");
   if (back_constraint) {
@@ -50,7 +49,7 @@ Gplvm::Gplvm(ConstRows Y, GplvmOptions options) : options_(std::move(options)) {
   take(Y);
   const Index N = Y.rows(), Q = options_.latent;
   if (options_.start_variance == 0.0) options_.start_variance = options_.times.size() ? 0.2 : 0.5;
-  if (options_.starts == 0) options_.starts = N <= 500 ? 4 : N <= 2000 ? 2 : 1;
+  if (options_.training.starts == 0) options_.training.starts = N <= 500 ? 4 : N <= 2000 ? 2 : 1;
   if (options_.times.size()) {
     if (options_.times.rows() != N)
       throw InputError(fmt::format("there are {} times for {} rows", options_.times.rows(), N));
@@ -157,20 +156,9 @@ double Gplvm::elbo() const {
 }
 
 std::optional<double> Gplvm::objective(const Vector& u, Vector* gradient, Jitter& jitter) const {
-  const Vector values = parameters_.constrain(u);
-  if (!std::isfinite(values.sum())) return std::nullopt;  // one pass, in registers
-  Vector bar;
-  double value = evaluate(values, jitter, gradient ? &bar : nullptr);
-  value += parameters_.log_prior(values, gradient ? &bar : nullptr);
-  if (gradient) {
-    *gradient = parameters_.pullback(u, bar);
-    *gradient *= -1.0;
-  }
-  return -value;
-}
-
-void Gplvm::say(const std::string& text) const {
-  if (options_.tell) options_.tell(text);
+  return minus_log_posterior(parameters_, u, gradient, [&](ConstVector values, Vector* bar) {
+    return std::optional(evaluate(values, jitter, bar));
+  });
 }
 
 }  // namespace covary

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <utility>
 
@@ -56,51 +55,25 @@ void Gplvm::set_metric(LbfgsOptions& options) const {
   };
 }
 
-Minimum Gplvm::train(const LbfgsOptions& training, Jitter& jitter, bool keep_state) {
-  LbfgsOptions options = training;
-  options.objective_changed = [&jitter] { return std::exchange(jitter.raised, false); };
-  options.relative_noise = std::max(options.relative_noise, noise_of_bound);
-  set_metric(options);
-  const Objective f = [&](const Vector& u, Vector* g) { return objective(u, g, jitter); };
-  const auto after = [&](const RestartsState& s) {
-    if (options_.after_iteration && keep_state) options_.after_iteration({s, jitter});
-    if (!options_.keep) return;
-    state_.now = {s, jitter};
-    options_.keep(state_);
+Problem Gplvm::problem(Jitter& jitter) {
+  Problem out{&parameters_, &jitter, [this, &jitter](ConstVector values, Vector* bar) {
+                return std::optional(evaluate(values, jitter, bar));
+              }};
+  out.shape = [this](LbfgsOptions& options) {
+    options.relative_noise = std::max(options.relative_noise, noise_of_bound);
+    set_metric(options);
   };
-  Minimum out;
-  if (const std::size_t at = next_++; at < state_.done.size()) {
-    // It was made before the run was taken up again.
-    if (!state_.done[at].failure.empty()) throw NumericalError(state_.done[at].failure);
-    out = state_.done[at].minimum;
-    jitter = state_.done[at].jitter;
-  } else {
-    const TrainingState from = std::exchange(state_.now, {});
-    if (from.restarts.run) jitter = from.jitter;
-    try {
-      out = minimise_with_restarts(
-          f, parameters_.flatten(), 1, [&](Index) { return parameters_.flatten(); }, options,
-          from.restarts, after);
-    } catch (const NumericalError& e) {
-      state_.now = {};
-      if (options_.keep) state_.done.emplace_back().failure = e.what();
-      throw;
-    }
-    state_.now = {};
-    if (options_.keep && !(options.stop && options.stop())) state_.done.push_back({out, jitter});
-  }
-  parameters_.set_values(parameters_.constrain(out.state.u));
   return out;
 }
 
 // Noise and the kernel's variance held while q(X) finds its place.
-void Gplvm::train_held(Jitter& jitter) {
+void Gplvm::train_held(Trainer& trainer, Jitter& jitter) {
   const Parameters before = parameters_;
   hold();
-  LbfgsOptions held = options_.training;
-  held.max_iterations = std::min(held.max_iterations, options_.held_iterations);
   step_to_fixed_point(jitter);
-  if (parameters_.free_size() > 0) train(held, jitter, false);
+  if (parameters_.free_size() > 0)
+    trainer.minimise(problem(jitter),
+                     {std::min(options_.training.max_iterations, options_.held_iterations)});
   const Vector values = parameters_.values();
   parameters_ = before;
   parameters_.set_values(values);
@@ -109,7 +82,7 @@ void Gplvm::train_held(Jitter& jitter) {
 // A model of the same outputs whose rows do not follow each other: it finds where they lie, and the
 // dynamics begin there. Curves that have to be unfolded while they may not break are stuck more
 // easily. What the caller has fixed stays as it is.
-void Gplvm::start_from_static(Index start, Jitter& jitter) {
+void Gplvm::start_from_static(Index start, Trainer& trainer, Jitter& jitter) {
   const Parameters given = parameters_;
   const auto is_latent = [](const Parameter& p) {
     return p.path.starts_with("latent.") || p.path.starts_with("dynamics");
@@ -132,10 +105,9 @@ void Gplvm::start_from_static(Index start, Jitter& jitter) {
     }
   say(fmt::format("start {}: {} iterations of rows that do not follow each other", start,
                   2 * options_.held_iterations));
-  train_held(jitter);
-  LbfgsOptions brief = options_.training;
-  brief.max_iterations = std::min(brief.max_iterations, options_.held_iterations);
-  train(brief, jitter, false);
+  train_held(trainer, jitter);
+  trainer.minimise(problem(jitter),
+                   {std::min(options_.training.max_iterations, options_.held_iterations)});
   const Parameters found = parameters_;
   const RowMatrix means = latent_->marginals(found.values().data()).mean;
   latent_ = own.before;
@@ -147,11 +119,11 @@ void Gplvm::start_from_static(Index start, Jitter& jitter) {
   keep(found);
 }
 
-Minimum Gplvm::train_from(Index start, Jitter& jitter) {
+Minimum Gplvm::train_from(Index start, Trainer& trainer, Jitter& jitter) {
   const bool train_anything = options_.held_iterations > 0 && options_.training.max_iterations > 0;
   const bool given_start = options_.start_mean.size() || !options_.start_view.empty();
   if (dynamics_ && train_anything && !given_start) {
-    start_from_static(start, jitter);
+    start_from_static(start, trainer, jitter);
     jitter = Jitter{options_.jitter};
   } else if (start > options_.first_start) {
     // Other latent inputs and Z; what the caller has set, fixed, tied or given a prior stays.
@@ -166,52 +138,40 @@ Minimum Gplvm::train_from(Index start, Jitter& jitter) {
   if (train_anything) {
     say(fmt::format("start {}: {} iterations with the noise and the kernel's variance held", start,
                     options_.held_iterations));
-    train_held(jitter);
+    train_held(trainer, jitter);
     jitter = Jitter{options_.jitter};  // what the way here needed is not needed where it ended
   }
   step_to_fixed_point(jitter);
   say(fmt::format("start {}: all parameters", start));
-  return train(options_.training, jitter, true);
+  return trainer.minimise(problem(jitter));
 }
 
 GplvmFit Gplvm::fit() {
-  const auto began = std::chrono::steady_clock::now();
-  Jitter jitter{options_.jitter};
-  next_ = 0;
-  std::optional<Minimum> best;
+  Trainer trainer(options_.training, std::exchange(resume_, {}));
+  return fit(trainer);
+}
+
+GplvmFit Gplvm::fit(Trainer& trainer) {
+  Jitter jitter{options_.jitter}, kept_jitter;
   Parameters kept;
   std::vector<View> kept_views;
-  Jitter kept_jitter;
-  std::vector<Summary::Start> table;
   const Parameters given = parameters_;
-  const Index first = options_.first_start;
-  for (Index start = first; start < first + options_.starts; ++start) {
-    parameters_ = given;
-    jitter = Jitter{options_.jitter};
-    try {
-      Minimum found = train_from(start, jitter);
-      table.push_back({start, found.state.value, found.summary.iterations, found.summary.converged,
-                       found.summary.reason});
-      if (!best || found.state.value < best->state.value) {
-        best = std::move(found);
-        best->summary.best_start = start;
+  Minimum best = trainer.best_of(
+      options_.first_start, options_.training.starts,
+      [&](Index start) {
+        parameters_ = given;
+        jitter = Jitter{options_.jitter};
+        return train_from(start, trainer, jitter);
+      },
+      [&] {
         kept = parameters_;
         kept_views = views_;
         kept_jitter = jitter;
-      }
-    } catch (const NumericalError& e) {
-      table.push_back({start, std::nullopt, 0, false, e.what()});
-    }
-    if (options_.training.stop && options_.training.stop()) break;
-  }
-  state_ = {};
-  if (!best) throw NumericalError("no start could be trained: " + table.front().reason);
+      });
   parameters_ = std::move(kept);
   views_ = std::move(kept_views);
-  if (options_.starts > 1) best->summary.starts = std::move(table);
-  GplvmFit out = finished(std::move(*best), kept_jitter);
-  out.summary.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  GplvmFit out = finished(std::move(best), kept_jitter);
+  out.summary.seconds = trainer.seconds();
   return out;
 }
 
@@ -221,11 +181,7 @@ GplvmFit Gplvm::finished(Minimum best, Jitter& jitter) const {
   const double value = evaluate(values, jitter, nullptr, &evaluations);
   const LatentMarginals q = latent_->marginals(values.data());
   Summary& summary = best.summary;
-  for (auto& p : summary.trace) p.value += log_jacobian_;
-  for (auto& s : summary.starts)
-    if (s.value) *s.value += log_jacobian_;
-  summary.initial_value += log_jacobian_;
-  summary.negate_values();
+  summary.to_log_density(log_jacobian_);
   summary.objective = "elbo";
   summary.value = value - log_jacobian_;
   summary.jitter = evaluations.front().jitter;

@@ -26,7 +26,6 @@ void MapGplvmOptions::check() const {
   if (!(snr > 1.0)) throw InputError(fmt::format("snr must exceed 1, got {}", snr));
   if (!(jitter >= 0.0) || !std::isfinite(jitter))
     throw InputError(fmt::format("jitter must be finite and not negative, got {}", jitter));
-  if (starts < 1) throw InputError(fmt::format("starts must be at least 1, got {}", starts));
   if (!(discriminative >= 0.0) || !std::isfinite(discriminative))
     throw InputError(
         fmt::format("the strength of the discriminative prior must not be negative, "
@@ -279,14 +278,10 @@ double MapGplvm::log_likelihood() const {
 }
 
 std::optional<double> MapGplvm::objective(const Vector& u, Vector* gradient, Jitter& jitter) const {
-  const Vector values = parameters_.constrain(u);
-  if (!values.allFinite()) return std::nullopt;
-  Vector bar;
-  const Terms terms = evaluate(values, jitter, gradient ? &bar : nullptr);
-  const double value =
-      terms.likelihood + terms.prior + parameters_.log_prior(values, gradient ? &bar : nullptr);
-  if (gradient) *gradient = -parameters_.pullback(u, bar);
-  return -value;
+  return minus_log_posterior(parameters_, u, gradient, [&](ConstVector values, Vector* bar) {
+    const Terms terms = evaluate(values, jitter, bar);
+    return std::optional(terms.likelihood + terms.prior);
+  });
 }
 
 }  // namespace covary

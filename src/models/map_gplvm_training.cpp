@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "covary/models/map_gplvm.hpp"
@@ -9,30 +8,25 @@
 namespace covary {
 
 MapGplvmFit MapGplvm::fit() {
-  const auto began = std::chrono::steady_clock::now();
   Jitter jitter{options_.jitter};
-  LbfgsOptions training = options_.training;
-  training.objective_changed = [&jitter] { return std::exchange(jitter.raised, false); };
-  const Objective f = [&](const Vector& u, Vector* g) { return objective(u, g, jitter); };
-  std::function<void(const RestartsState&)> after;
-  if (options_.after_iteration)
-    after = [&](const RestartsState& s) { options_.after_iteration({s, jitter}); };
+  Trainer trainer(options_.training, std::exchange(resume_, {}));
+  const Problem problem{&parameters_, &jitter, [&](ConstVector values, Vector* bar) {
+                          const Terms terms = evaluate(values, jitter, bar);
+                          return std::optional(terms.likelihood + terms.prior);
+                        }};
   // Other inputs; what the caller has set, fixed, tied or given a prior stays.
   const Parameters given = parameters_;
   const auto other_start = [&](Index r) {
-    jitter = Jitter{options_.jitter};
     Parameters fresh, out = given;
     declare_inputs(fresh, start_inputs(r));
     for (const Parameter& p : fresh.all())
       if (given.at(p.path).trainable) out.set(p.path, p.value);
     return out.flatten();
   };
-  Minimum best = minimise_with_restarts(f, parameters_.flatten(), options_.starts, other_start,
-                                        training, {}, after);
-  parameters_.set_values(parameters_.constrain(best.state.u));
+  Minimum best =
+      trainer.minimise_from(problem, std::max<Index>(1, options_.training.starts), other_start);
   MapGplvmFit out = finished(std::move(best.summary));
-  out.summary.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  out.summary.seconds = trainer.seconds();
   return out;
 }
 
@@ -56,11 +50,7 @@ MapGplvmFit MapGplvm::finished(Summary summary) const {
   }
   out.log_likelihood -= log_jacobian_;
   out.log_prior = log_prior_of(out.X, values, nullptr, nullptr) + parameters_.log_prior(values);
-  for (auto& p : summary.trace) p.value += log_jacobian_;
-  for (auto& s : summary.starts)
-    if (s.value) *s.value += log_jacobian_;
-  summary.initial_value += log_jacobian_;
-  summary.negate_values();
+  summary.to_log_density(log_jacobian_);
   summary.objective = "log_posterior";
   summary.value = out.log_likelihood + out.log_prior;
   summary.route =

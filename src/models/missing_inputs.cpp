@@ -59,7 +59,7 @@ bool MissingInputsRegression::rows_tell_mapping(const RegressionFit& fit) const 
 }
 
 // Of the rows whose inputs are all known.
-RegressionFit MissingInputsRegression::fit_whole_rows() const {
+RegressionFit MissingInputsRegression::fit_whole_rows(Trainer& trainer) const {
   const auto& d = data_;
   const auto& o = options_;
   SparseRegressionOptions r;
@@ -69,8 +69,7 @@ RegressionFit MissingInputsRegression::fit_whole_rows() const {
   r.jitter = o.jitter;
   r.seed = o.seed;
   r.training = o.training;
-  r.tell = o.tell;
-  return SparseRegression(take_rows(d.X, d.whole), take_rows(d.Y, d.whole), r).fit();
+  return SparseRegression(take_rows(d.X, d.whole), take_rows(d.Y, d.whole), r).fit(trainer);
 }
 
 // q of the inputs of all rows, given what the regression says.
@@ -117,12 +116,10 @@ GplvmOptions MissingInputsRegression::latent_options() const {
   g.scale_outputs = ScaleMode::none;
   g.jitter = o.jitter;
   g.given = d.X;
-  g.starts = 1;
   g.held_iterations = o.held_iterations;
   g.seed = o.seed;
   g.training = o.training;
-  g.after_iteration = o.after_iteration;
-  g.tell = o.tell;
+  g.training.starts = 1;
   return g;
 }
 
@@ -150,43 +147,39 @@ void MissingInputsRegression::start_at(Gplvm& model, const RegressionFit& fit,
 }
 
 // Z and the lengthscales find their place before the inputs move.
-void MissingInputsRegression::train_mapping(Gplvm& model) const {
+void MissingInputsRegression::train_mapping(Gplvm& model, Trainer& trainer) const {
   const auto& o = options_;
   if (o.held_iterations == 0 || o.training.max_iterations == 0) return;
   const Parameters before = model.parameters();
   model.parameters().fix("latent");
   if (model.parameters().free_size() > 0) {
     Jitter jitter{o.jitter};
-    LbfgsOptions training = o.training;
-    training.max_iterations = std::min(training.max_iterations, o.held_iterations);
-    training.objective_changed = [&jitter] { return std::exchange(jitter.raised, false); };
-    const Minimum found =
-        minimise([&](const Vector& u, Vector* g) { return model.objective(u, g, jitter); },
-                 model.parameters().flatten(), training);
-    model.parameters().set_values(model.parameters().constrain(found.state.u));
+    Problem problem = model.problem(jitter);
+    problem.shape = nullptr;
+    trainer.minimise(problem, {std::min(o.training.max_iterations, o.held_iterations)});
   }
   const Vector values = model.parameters().values();
   model.parameters() = before;
   model.parameters().set_values(values);
 }
 
-MissingInputsFit MissingInputsRegression::fit() const {
+MissingInputsFit MissingInputsRegression::fit(TrainingState resume) const {
   const auto& d = data_;
+  Trainer trainer(options_.training, std::move(resume));
   Gplvm model(d.Y, latent_options());
   if (!d.holed.empty() && static_cast<Index>(d.whole.size()) >= fewest_rows) {
-    if (options_.tell)
-      options_.tell(fmt::format("{} of {} rows are complete: a regression of those first",
-                                d.whole.size(), d.X.rows()));
-    const RegressionFit first = fit_whole_rows();
+    options_.training.say(fmt::format("{} of {} rows are complete: a regression of those first",
+                                      d.whole.size(), d.X.rows()));
+    const RegressionFit first = fit_whole_rows(trainer);
     start_at(model, first, infer_missing(first));
     if (rows_tell_mapping(first)) {
-      if (options_.tell) options_.tell("the kernel and the noise stay those of the complete rows");
+      options_.training.say("the kernel and the noise stay those of the complete rows");
       model.parameters().fix("kernel");
       model.parameters().fix("likelihood");
     }
-    train_mapping(model);
+    train_mapping(model, trainer);
   }
-  GplvmFit fit = model.fit();
+  GplvmFit fit = model.fit(trainer);
   Summary& summary = fit.summary;
   summary.warnings.insert(summary.warnings.begin(), d.warnings.begin(), d.warnings.end());
   for (auto& p : summary.trace) p.value -= d.log_jacobian;

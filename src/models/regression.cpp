@@ -2,13 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cmath>
 #include <utility>
 
 #include "covary/error.hpp"
 #include "covary/linalg/blas.hpp"
-#include "covary/training/restarts.hpp"
 #include "models/row_summaries.hpp"
 #include "models/starts.hpp"
 
@@ -17,7 +15,6 @@ namespace covary {
 void RegressionOptions::check() const {
   if (!(jitter >= 0.0) || !std::isfinite(jitter))
     throw InputError(fmt::format("jitter must be finite and not negative, got {}", jitter));
-  if (starts < 0) throw InputError(fmt::format("starts must not be negative, got {}", starts));
   training.check();
 }
 
@@ -78,13 +75,9 @@ double Regression::log_marginal_likelihood() const {
 
 std::optional<double> Regression::objective(const Vector& u, Vector* gradient, Jitter& jitter,
                                             Matrix* workspace) const {
-  const Vector values = parameters_.constrain(u);
-  if (!values.allFinite()) return std::nullopt;
-  Vector bar;
-  double value = evidence(values, jitter, gradient ? &bar : nullptr, workspace);
-  value += parameters_.log_prior(values, gradient ? &bar : nullptr);
-  if (gradient) *gradient = -parameters_.pullback(u, bar);
-  return -value;
+  return minus_log_posterior(parameters_, u, gradient, [&](ConstVector values, Vector* bar) {
+    return std::optional(evidence(values, jitter, bar, workspace));
+  });
 }
 
 ExactPosterior Regression::posterior() const {
@@ -105,51 +98,19 @@ ExactPosterior Regression::posterior() const {
 }
 
 RegressionFit Regression::fit() {
-  const auto began = std::chrono::steady_clock::now();
   Jitter jitter{options_.jitter};
   Matrix workspace;
-  LbfgsOptions training = options_.training;
-  if (!training.objective_changed)
-    training.objective_changed = [&jitter] { return std::exchange(jitter.raised, false); };
-  const Objective f = [&](const Vector& u, Vector* g) {
-    return objective(u, g, jitter, &workspace);
-  };
-  Index starts = options_.starts ? options_.starts : (X_.rows() <= 1000 ? 3 : 1);
-  Summary summary;
-  Vector u = parameters_.flatten();
-  if (training.max_iterations == 0 || u.size() == 0) {
-    const auto value = f(u, nullptr);  // a failure here throws with its reason
-    summary.value = summary.initial_value = value.value_or(std::nan(""));
-    summary.evaluations = 1;
-    summary.converged = u.size() == 0;
-    summary.reason = u.size() == 0 ? "nothing to train" : "evaluated at the given parameters";
-  } else {
-    RestartsState state;
-    if (resume_) {
-      state = std::move(resume_->restarts);
-      jitter = resume_->jitter;
-      resume_.reset();
-    }
-    std::function<void(const RestartsState&)> after_iteration;
-    if (options_.after_iteration)
-      after_iteration = [&](const RestartsState& s) { options_.after_iteration({s, jitter}); };
-    Minimum best = minimise_with_restarts(
-        f, u, starts,
-        [&](Index r) {
-          jitter = Jitter{options_.jitter};  // each start begins without what another needed
-          return perturbed_start(parameters_, r, options_.seed);
-        },
-        training, std::move(state), after_iteration);
-    u = best.state.u;
-    summary = std::move(best.summary);
-    parameters_.set_values(parameters_.constrain(u));
-  }
-  for (auto& p : summary.trace) p.value += log_jacobian_;
-  for (auto& s : summary.starts)
-    if (s.value) *s.value += log_jacobian_;
-  summary.value += log_jacobian_;
-  summary.initial_value += log_jacobian_;
-  summary.negate_values();
+  Trainer trainer(options_.training, std::exchange(resume_, {}));
+  const Problem problem{&parameters_, &jitter, [&](ConstVector values, Vector* bar) {
+                          return std::optional(evidence(values, jitter, bar, &workspace));
+                        }};
+  const Index usual = X_.rows() <= 1000 ? 3 : 1;
+  Minimum best = trainer.minimise_from(
+      problem, options_.training.starts ? options_.training.starts : usual,
+      [&](Index r) { return perturbed_start(parameters_, r, options_.seed); });
+  const Vector& u = best.state.u;
+  Summary summary = std::move(best.summary);
+  summary.to_log_density(log_jacobian_);
   summary.objective = "log_marginal_likelihood";
   summary.route = "exact: one Cholesky factorisation of N×N";
 
@@ -168,10 +129,10 @@ RegressionFit Regression::fit() {
                flops = 2.0 * static_cast<double>(u.size()) * n * n * n;
   const bool wanted = options_.standard_errors == Switch::on ||
                       (options_.standard_errors == Switch::automatic && flops < 2e11);
-  const bool stopped = training.stop && training.stop();  // then nobody waits for them
-  if (wanted && !stopped && training.max_iterations > 0 && u.size() > 0)
+  // Nobody waits for them when it was stopped.
+  if (wanted && summary.stop != Stop::evaluated && !trainer.stopped())
     out.standard_errors = find_standard_errors(u, jitter, summary.warnings);
-  summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  summary.seconds = trainer.seconds();
   out.summary = std::move(summary);
   return out;
 }

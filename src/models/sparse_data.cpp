@@ -8,6 +8,7 @@
 #include "covary/error.hpp"
 #include "covary/inference/pitc.hpp"
 #include "covary/models/sparse_regression.hpp"
+#include "models/feature_settings.hpp"
 #include "models/one_pass_cache.hpp"
 #include "models/row_summaries.hpp"
 
@@ -80,6 +81,7 @@ void SparseRegression::begin() {
   if (options_.Z.size() && options_.Z.cols() != X_.cols())
     throw InputError(
         fmt::format("the inducing inputs have {} columns, X has {}", options_.Z.cols(), X_.cols()));
+  settings_ = std::make_shared<FeatureSettings>();
   columns_ = columns_by_pattern(*rows_);
   sums_ = std::make_shared<OnePassCache>();
   const DataScale scale = data_scale(*rows_);
@@ -94,10 +96,6 @@ void SparseRegression::begin() {
     choose_features(options_.inducing ? options_.inducing : first_inducing);
 }
 
-void SparseRegression::say(const std::string& text) const {
-  if (options_.tell) options_.tell(text);
-}
-
 // New features take the place of the old; their parameters keep their flags.
 void SparseRegression::set_features(FeaturesPtr features) {
   features_ = std::move(features);
@@ -108,11 +106,15 @@ void SparseRegression::set_features(FeaturesPtr features) {
       copy.tied_to.clear();
       all.add(std::move(copy));
     }
-  features_->declare(all);
+  Parameters own;
+  features_->declare(own);
+  settings_->chosen(own);
+  for (Parameter p : own.all()) {
+    if (parameters_.contains(p.path)) settings_->carry(parameters_.at(p.path), p);
+    all.add(std::move(p));
+  }
   for (const Parameter& p : parameters_.all())
     if (!p.tied_to.empty()) all.tie(p.path, p.tied_to, p.ratio);
-  for (const Parameter& p : parameters_.all())
-    if (is_feature(p) && !p.trainable && all.contains(p.path)) all.fix(p.path);
   parameters_ = std::move(all);
 }
 
@@ -125,6 +127,19 @@ bool SparseRegression::trains_features() const {
 void SparseRegression::set_parameters(Parameters parameters, FeaturesPtr features) {
   features_ = std::move(features);
   parameters_ = std::move(parameters);
+  Parameters own;
+  for (Parameter p : parameters_.all())
+    if (is_feature(p)) {
+      p.tied_to.clear();
+      own.add(std::move(p));
+    }
+  settings_->chosen(own);
+}
+
+void SparseRegression::start_from(const SparseRegression& other) {
+  features_ = other.features_;
+  parameters_ = other.parameters_;
+  *settings_ = *other.settings_;
 }
 
 void SparseRegression::set_inputs(ConstRows Z) {
@@ -134,6 +149,7 @@ void SparseRegression::set_inputs(ConstRows Z) {
 }
 
 void SparseRegression::choose_features(Index M) {
+  if (features_ && M == features_->size() && settings_->holds_any()) return;
   const FeatureChoice& kind = options_.features;
   const Vector theta = parameters_.values().head(options_.kernel.parameter_count(X_.cols()));
   if (kind.inputs(M) == 0) {

@@ -38,10 +38,10 @@ SparseRegression::Planned SparseRegression::plan() const {
 
 // At the parameters of the start, and again at those that training finds; inputs that are not
 // normal leave more than the spectrum says, which is measured and asked of the next plan.
-Minimum SparseRegression::grow_by_plan(Jitter& jitter) {
+Minimum SparseRegression::grow_by_plan(Trainer& trainer, Jitter& jitter) {
   constexpr int most_plans = 6;
   const Parameters given = parameters_;
-  if (options_.subset > 0) start_from_subset();
+  if (options_.subset > 0) start_from_subset(trainer);
   Planned p = plan();
   Index next = p.needed.inducing;
   say("plan: " + p.needed.print(p.request));
@@ -50,14 +50,14 @@ Minimum SparseRegression::grow_by_plan(Jitter& jitter) {
   std::string reason;
   for (int round = 1;; ++round) {
     jitter = Jitter{options_.jitter};
-    best = train(options_.training, jitter, true);
+    best = trainer.minimise(problem(jitter));
     p = plan();
     const Index M = features_->size();
     const double kl = p.request.outputs * expected_kl(p.trace, p.request.noise).second;
     reason =
         fmt::format("M = {}: the mean KL over data from the model is at most {:.2g} nats", M, kl);
     if (kl <= p.request.kl) break;
-    const bool stopped = options_.training.stop && options_.training.stop();
+    const bool stopped = trainer.wants_to_stop();
     if (M == options_.most_inducing || round == most_plans || stopped) {
       reason += M == options_.most_inducing ? ", at the limit of features"
                 : stopped                   ? ", stopped"
@@ -81,7 +81,7 @@ Minimum SparseRegression::grow_by_plan(Jitter& jitter) {
     parameters_.set("features.sd", sd);
   }
   best.summary.reason = reason + "; " + best.summary.reason;
-  second_opinion(given, brief_training(), best);
+  second_opinion(given, brief(), trainer, best);
   return best;
 }
 

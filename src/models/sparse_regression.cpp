@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cmath>
 #include <utility>
 
@@ -12,8 +11,8 @@
 #include "covary/inference/one_pass.hpp"
 #include "covary/inference/pitc.hpp"
 #include "covary/inference/sparse_posterior.hpp"
+#include "models/feature_settings.hpp"
 #include "models/one_pass_cache.hpp"
-#include "models/restored.hpp"
 #include "models/row_summaries.hpp"
 
 namespace covary {
@@ -42,9 +41,8 @@ void SparseRegressionOptions::check() const {
         fmt::format("the number of inducing inputs must not be negative, got {}; 0 "
                     "takes as many as it needs",
                     inducing));
-  if (subset < 0 || sample < 0 || starts < 1 || groups < 0 || most_inducing < 1)
-    throw InputError(
-        "subset, sample and groups must not be negative; starts and most_inducing at least 1");
+  if (subset < 0 || sample < 0 || groups < 0 || most_inducing < 1)
+    throw InputError("subset, sample and groups must not be negative; most_inducing at least 1");
   if (warm_start) {
     const auto pitc = Approximation::Kind::pitc;
     if (warm_start->kind == pitc || approximation.kind == pitc)
@@ -143,48 +141,30 @@ double SparseRegression::bound() const {
 
 std::optional<double> SparseRegression::objective(const Vector& u, Vector* gradient,
                                                   Jitter& jitter) const {
-  const Vector values = parameters_.constrain(u);
-  if (!values.allFinite()) return std::nullopt;
-  Vector bar;
-  double value = evaluate(values, jitter, gradient ? &bar : nullptr).value;
-  value += parameters_.log_prior(values, gradient ? &bar : nullptr);
-  if (gradient) *gradient = -parameters_.pullback(u, bar);
-  return -value;
+  return minus_log_posterior(parameters_, u, gradient, [&](ConstVector values, Vector* bar) {
+    return std::optional(evaluate(values, jitter, bar).value);
+  });
 }
 
 RegressionFit SparseRegression::fit() {
-  const auto began = std::chrono::steady_clock::now();
+  Trainer trainer(options_.training, std::exchange(resume_, {}));
+  return fit(trainer);
+}
+
+RegressionFit SparseRegression::fit(Trainer& trainer) {
   Jitter jitter{options_.jitter};
-  const bool resumed = resume_.has_value();
-  // The limit of time is that of the whole fit, of which each part would otherwise take it.
-  const auto late = [&began, limit = options_.training.max_seconds] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count() >= limit;
-  };
-  const Restored<std::function<bool()>> stop(options_.training.stop);
-  options_.training.stop = [&] { return late() || (stop.before && stop.before()); };
+  settings_->look(parameters_, options_.inducing > 0 || options_.Z.size() > 0);
   Minimum best;
   if (options_.training.max_iterations == 0) {
+    best.summary.stop = Stop::evaluated;
     best.summary.reason = "evaluated at the given parameters";
     best.summary.evaluations = 1;
+  } else if (looks_for_number()) {
+    best =
+        parameters_.contains("features.sd") ? grow_by_plan(trainer, jitter) : grow(trainer, jitter);
   } else {
-    const bool automatic = options_.inducing == 0 && options_.Z.size() == 0;
-    const Parameters given = parameters_;
-    if (resumed)
-      restore_features();
-    else if (options_.subset > 0 && !automatic)
-      start_from_subset();
-    if (automatic)
-      best = resumed                               ? finish_growing(given, "resumed", jitter)
-             : parameters_.contains("features.sd") ? grow_by_plan(jitter)
-                                                   : grow(jitter);
-    else
-      best = options_.warm_start && !resumed ? train_warm(jitter) : train_once(jitter);
-  }
-
-  if (options_.training.max_iterations > 0 && late()) {
-    best.summary.converged = false;
-    best.summary.reason =
-        fmt::format("the limit of {} seconds was reached", options_.training.max_seconds);
+    if (options_.subset > 0) start_from_subset(trainer);
+    best = options_.warm_start ? train_warm(trainer, jitter) : train_once(trainer, jitter);
   }
 
   Jitter final_jitter = jitter;
@@ -192,11 +172,7 @@ RegressionFit SparseRegression::fit() {
   Matrix v;  // of CGLB
   SparseEvaluation e = evaluate(values, final_jitter, nullptr, &v);
   Summary& summary = best.summary;
-  for (auto& p : summary.trace) p.value += log_jacobian_;
-  for (auto& s : summary.starts)
-    if (s.value) *s.value += log_jacobian_;
-  summary.initial_value += log_jacobian_;
-  summary.negate_values();
+  summary.to_log_density(log_jacobian_);
   summary.objective = options_.approximation.is_bound() ? "elbo" : "log_marginal_likelihood";
   summary.value = e.value - log_jacobian_;
   summary.jitter = e.jitter;
@@ -255,7 +231,7 @@ RegressionFit SparseRegression::fit() {
   }
   out.log_marginal_likelihood = summary.value;
   out.log_prior = parameters_.log_prior(values);
-  summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  summary.seconds = trainer.seconds();
   out.summary = std::move(summary);
   return out;
 }

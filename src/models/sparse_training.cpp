@@ -10,6 +10,7 @@
 #include "covary/error.hpp"
 #include "covary/models/sparse_regression.hpp"
 #include "covary/random/random.hpp"
+#include "models/feature_settings.hpp"
 #include "models/restored.hpp"
 #include "models/row_summaries.hpp"
 
@@ -66,70 +67,68 @@ void SparseRegression::raise_noise() {
 }
 
 // Several starts on few rows find the valley; more rows find its floor.
-void SparseRegression::start_from_subset() {
+void SparseRegression::start_from_subset(Trainer& trainer) {
   const Index N = X_.rows(), most = std::min(N, options_.subset);
-  for (const Index rows : {std::min<Index>(most, 512), most}) {
-    const bool first = rows == std::min<Index>(most, 512);
-    const auto chosen = sample_rows(N, rows, Random(options_.seed, 0x5eed));
-    RegressionOptions o;
-    o.kernel = options_.kernel;
-    o.mean = options_.mean;
-    o.scale_inputs = o.scale_outputs = ScaleMode::none;
-    o.jitter = options_.jitter;
-    o.starts = first ? options_.starts : 1;
-    o.seed = options_.seed;
-    o.standard_errors = Switch::off;
-    o.training.max_iterations = first ? 200 : 50;
-    o.training.gradient_tolerance = 1e-4;
-    o.training.stop = options_.training.stop;
-    Regression model(X_(chosen, Eigen::all), Y_(chosen, Eigen::all), o,
-                     point_noise_.size() ? Vector(point_noise_(chosen)) : Vector());
-    model.parameters() = exact_parameters();
-    say(fmt::format("start: an exact fit of {} of {} rows", rows, rows_->rows()));
-    try {
-      const RegressionFit fitted = model.fit();
-      for (const Parameter& p : fitted.parameters.all())
-        if (p.trainable && p.tied_to.empty()) parameters_.set(p.path, p.value);
-      if (rows == most && rows < N) guard_ = held_out_score(fitted.posterior);
-    } catch (const NumericalError& e) {
-      say(fmt::format("the exact fit of {} rows failed ({}); its start is kept", rows, e.what()));
-    }
-    if (rows == most) break;
-  }
+  const Blocks found =
+      trainer
+          .once("subset",
+                [&]() -> Trainer::Found {
+                  for (const Index rows : {std::min<Index>(most, 512), most}) {
+                    const bool first = rows == std::min<Index>(most, 512);
+                    const auto chosen = sample_rows(N, rows, Random(options_.seed, 0x5eed));
+                    RegressionOptions o;
+                    o.kernel = options_.kernel;
+                    o.mean = options_.mean;
+                    o.scale_inputs = o.scale_outputs = ScaleMode::none;
+                    o.jitter = options_.jitter;
+                    o.seed = options_.seed;
+                    o.standard_errors = Switch::off;
+                    o.training.starts = !first                     ? 1
+                                        : options_.training.starts ? options_.training.starts
+                                                                   : 3;
+                    o.training.max_iterations = first ? 200 : 50;
+                    o.training.gradient_tolerance = 1e-4;
+                    o.training.stop = [&] { return trainer.wants_to_stop(); };
+                    Regression model(X_(chosen, Eigen::all), Y_(chosen, Eigen::all), o,
+                                     point_noise_.size() ? Vector(point_noise_(chosen)) : Vector());
+                    model.parameters() = exact_parameters();
+                    say(fmt::format("start: an exact fit of {} of {} rows", rows, rows_->rows()));
+                    try {
+                      const RegressionFit fitted = model.fit();
+                      for (const Parameter& p : fitted.parameters.all())
+                        if (p.trainable && p.tied_to.empty()) parameters_.set(p.path, p.value);
+                      if (rows == most && rows < N) guard_ = held_out_score(fitted.posterior);
+                    } catch (const NumericalError& e) {
+                      say(fmt::format("the exact fit of {} rows failed ({}); its start is kept",
+                                      rows, e.what()));
+                    }
+                    if (rows == most) break;
+                  }
+                  return {
+                      {parameters_.values(), guard_ ? Matrix::Constant(1, 1, *guard_) : Matrix()}};
+                })
+          .blocks;
+  parameters_.set_values(found[0].reshaped());
+  if (found[1].size()) guard_ = found[1](0);
   if (options_.Z.size() == 0) choose_features(features_->size());
 }
 
-Minimum SparseRegression::train(const LbfgsOptions& training, Jitter& jitter, bool keep_state) {
-  LbfgsOptions options = training;
-  if (!options.objective_changed)
-    options.objective_changed = [&jitter] { return std::exchange(jitter.raised, false); };
-  const Objective f = [&](const Vector& u, Vector* g) { return objective(u, g, jitter); };
-  RestartsState state;
-  if (resume_ && keep_state) {
-    state = std::move(resume_->restarts);
-    jitter = resume_->jitter;
-    resume_.reset();
-  }
-  std::function<void(const RestartsState&)> after;
-  if (options_.after_iteration && keep_state)
-    after = [&](const RestartsState& s) { options_.after_iteration({s, jitter}); };
-  Minimum best = minimise_with_restarts(
-      f, parameters_.flatten(), 1, [&](Index) { return parameters_.flatten(); }, options,
-      std::move(state), after);
-  parameters_.set_values(parameters_.constrain(best.state.u));
-  return best;
+Problem SparseRegression::problem(Jitter& jitter) {
+  return {&parameters_, &jitter, [this, &jitter](ConstVector values, Vector* bar) {
+            return std::optional(evaluate(values, jitter, bar).value);
+          }};
 }
 
 // With Z held, then chosen again at the parameters found if that does not lower the bound, then all
 // together.
-Minimum SparseRegression::train_once(Jitter& jitter) {
-  if (options_.subset > 0 && !resume_ && !choose_start_of_sums(jitter)) raise_noise();
-  const bool choose_again = options_.features.is_points() && trains_features();
-  if (choose_again && options_.Z.size() == 0 && !resume_ && options_.subset > 0) {
-    LbfgsOptions held = options_.training;
-    held.max_iterations = std::min<Index>(held.max_iterations, 15);
+Minimum SparseRegression::train_once(Trainer& trainer, Jitter& jitter) {
+  if (options_.subset > 0 && !choose_start_of_sums(trainer, jitter)) raise_noise();
+  const bool choose_again =
+      options_.features.is_points() && trains_features() && !settings_->holds_any();
+  if (choose_again && options_.Z.size() == 0 && options_.subset > 0) {
     parameters_.fix("features.Z");
-    if (parameters_.free_size() > 0) train(held, jitter, false);
+    if (parameters_.free_size() > 0)
+      trainer.minimise(problem(jitter), {std::min<Index>(options_.training.max_iterations, 15)});
     parameters_.unfix("features.Z");
     const double before = bound();
     const FeaturesPtr features = features_;
@@ -141,22 +140,20 @@ Minimum SparseRegression::train_once(Jitter& jitter) {
     }
     jitter = Jitter{options_.jitter};
   }
-  return train(options_.training, jitter, true);
+  return trainer.minimise(problem(jitter));
 }
 
 // By another approximation first. FITC finds structure that VFE, which pays for what M inducing
 // inputs cannot resolve, would take for noise.
-Minimum SparseRegression::train_warm(Jitter& jitter) {
+Minimum SparseRegression::train_warm(Trainer& trainer, Jitter& jitter) {
   {
     const Restored own(options_.approximation);
-    const Restored after(options_.after_iteration);  // this part has no state to resume from
     options_.approximation = *options_.warm_start;
-    options_.after_iteration = nullptr;
     say(fmt::format("warm start: trained by {} first", options_.approximation.print()));
-    train_once(jitter);
+    train_once(trainer, jitter);
   }
   jitter = Jitter{options_.jitter};
-  return train(options_.training, jitter, true);
+  return trainer.minimise(problem(jitter));
 }
 
 SparseProblem SparseRegression::vfe_problem(const Sweep& sweep) const {
@@ -178,19 +175,46 @@ Certificate SparseRegression::bracket() const {
                  {options_.certificate_flops, options_.certificate_iterations});
 }
 
-// M grows by half until the bracket is narrow and more inducing inputs gain nothing; the summary
-// says which of the reasons ended it.
-Minimum SparseRegression::grow(Jitter& jitter) {
-  const double N = static_cast<double>(rows_->rows()), floor = noise_only_evidence(*rows_);
+bool SparseRegression::looks_for_number() const {
+  return options_.inducing == 0 && options_.Z.size() == 0 && !settings_->holds("features.Z");
+}
+
+Minimum SparseRegression::grow(Trainer& trainer, Jitter& jitter) {
   if (features_->size() > first_inducing) choose_features(first_inducing);  // of a fit before
   const Parameters given = parameters_;
-  if (options_.subset > 0) start_from_subset();
-  const LbfgsOptions brief = brief_training();
-  double before = -std::numeric_limits<double>::infinity();
   std::string reason;
+  if (options_.features.is_points()) {
+    // The parameters say how many there are and where.
+    const auto found = trainer.once("number", [&]() -> Trainer::Found {
+      const std::string why = find_number(trainer, jitter);
+      return {{parameters_.values(), guard_ ? Matrix::Constant(1, 1, *guard_) : Matrix()}, why};
+    });
+    const Index entries =
+        found.blocks[0].size() - (parameters_.size() - features_->parameter_count());
+    if (entries != features_->parameter_count())
+      set_inputs(RowMatrix::Zero(entries / X_.cols(), X_.cols()));
+    parameters_.set_values(found.blocks[0].reshaped());
+    if (found.blocks[1].size()) guard_ = found.blocks[1](0);
+    reason = found.note;
+  } else {
+    reason = find_number(trainer, jitter);
+  }
+  jitter = Jitter{options_.jitter};
+  Minimum best = trainer.minimise(problem(jitter));
+  best.summary.reason = reason + "; " + best.summary.reason;
+  second_opinion(given, brief(), trainer, best);
+  return best;
+}
+
+// M grows by half until the bracket is narrow and more inducing inputs gain nothing; says which of
+// the reasons ended it.
+std::string SparseRegression::find_number(Trainer& trainer, Jitter& jitter) {
+  const double N = static_cast<double>(rows_->rows()), floor = noise_only_evidence(*rows_);
+  if (options_.subset > 0) start_from_subset(trainer);
+  double before = -std::numeric_limits<double>::infinity();
   for (;;) {
     jitter = Jitter{options_.jitter};
-    train(brief, jitter, false);
+    trainer.minimise(problem(jitter), {brief()});
     const Index M = features_->size();
     const double value = bound();
     const Certificate gap = bracket();
@@ -200,78 +224,37 @@ Minimum SparseRegression::grow(Jitter& jitter) {
     say(fmt::format("M = {}: bound {:.4f} a row, bracket {:.4f} a row ({}), gain {:.4f} a row", M,
                     value / N, width / N, gap.method, gain / N));
     if (narrow && settled && value > floor) {
-      reason = fmt::format(
+      return fmt::format(
           "M = {}: the bracket is {:.2g} nats a row and half as many more inducing "
           "inputs gained {:.2g}",
           M, width / N, gain / N);
-      break;
     }
     const Index next = std::min({(3 * M + 1) / 2, X_.rows(), options_.most_inducing});
     if (next == M) {
-      reason = M == X_.rows()
-                   ? fmt::format("M = {}: an inducing input for every row{}", M,
-                                 X_.rows() < rows_->rows() ? " kept in memory" : "")
-                   : fmt::format(
-                         "M = {}: the limit of inducing inputs; the bracket is {:.2g} nats "
-                         "a row",
-                         M, width / N);
-      break;
+      return M == X_.rows()
+                 ? fmt::format("M = {}: an inducing input for every row{}", M,
+                               X_.rows() < rows_->rows() ? " kept in memory" : "")
+                 : fmt::format(
+                       "M = {}: the limit of inducing inputs; the bracket is {:.2g} nats a row", M,
+                       width / N);
     }
-    if (options_.training.stop && options_.training.stop()) {
-      reason = fmt::format("M = {}: stopped", M);
-      break;
-    }
+    if (trainer.wants_to_stop()) return fmt::format("M = {}: stopped", M);
     before = value;
     choose_features(next);
-    if (features_->size() <= M) {  // the data have no more to give
-      reason = fmt::format("M = {}: more inducing inputs would say nothing new", features_->size());
-      break;
-    }
+    if (features_->size() <= M)  // the data have no more to give
+      return fmt::format("M = {}: more inducing inputs would say nothing new", features_->size());
   }
-  jitter = Jitter{options_.jitter};
-  return finish_growing(given, reason, jitter);
 }
 
-// The last part of grow(), and all that is left of it when training is resumed.
-Minimum SparseRegression::finish_growing(const Parameters& given, const std::string& reason,
-                                         Jitter& jitter) {
-  Minimum best = train(options_.training, jitter, true);
-  best.summary.reason = reason + "; " + best.summary.reason;
-  second_opinion(given, brief_training(), best);
-  return best;
-}
-
-LbfgsOptions SparseRegression::brief_training() const {
-  LbfgsOptions brief = options_.training;
-  brief.max_iterations = std::min<Index>(brief.max_iterations, 40);
-  return brief;
-}
-
-// Features like those of the run whose state is to be resumed. The state has Z, if it is trained;
-// else, and where features are more than Z, they are chosen as that run chose them.
-void SparseRegression::restore_features() {
-  if (!options_.features.is_points() || !trains_features()) {
-    if (options_.inducing == 0 && options_.Z.size() == 0)
-      throw InputError(
-          "a run that looked for its number of inducing inputs and does not train them, or has "
-          "features other than points, cannot be resumed; give their number");
-    if (options_.subset > 0) start_from_subset();
-    return;
-  }
-  const Parameter& Z = parameters_.at("features.Z");
-  const Index D = X_.cols(), others = parameters_.free_size() - Z.value.size(),
-              entries =
-                  resume_->restarts.run ? resume_->restarts.run->u.size() - others : Z.value.size();
-  if (entries < D || entries % D != 0)
-    throw InputError("the state to be resumed is of a model with other parameters");
-  if (entries != Z.value.size()) set_inputs(RowMatrix::Zero(entries / D, D));
+Index SparseRegression::brief() const {
+  return std::min<Index>(options_.training.max_iterations, 40);
 }
 
 // A second start, from the parameters as they were given: the better one is kept, and two that
 // differ by more than the bracket are worth a warning.
-void SparseRegression::second_opinion(const Parameters& given, const LbfgsOptions& training,
+void SparseRegression::second_opinion(const Parameters& given, Index iterations, Trainer& trainer,
                                       Minimum& best) {
-  if (options_.training.stop && options_.training.stop()) return;
+  if (trainer.wants_to_stop()) return;
   const FeaturesPtr features = features_;
   const Parameters first = parameters_;
   const double value = bound();
@@ -283,7 +266,7 @@ void SparseRegression::second_opinion(const Parameters& given, const LbfgsOption
   Jitter jitter{options_.jitter};
   Minimum other;
   try {
-    other = train(training, jitter, false);
+    other = trainer.minimise(problem(jitter), {iterations});
   } catch (const NumericalError&) {
     other.state.value = std::numeric_limits<double>::infinity();
   }

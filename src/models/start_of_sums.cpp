@@ -9,6 +9,7 @@
 #include "covary/features/selection.hpp"
 #include "covary/linalg/blas.hpp"
 #include "covary/models/sparse_regression.hpp"
+#include "models/feature_settings.hpp"
 #include "models/restored.hpp"
 
 namespace covary {
@@ -32,18 +33,16 @@ Vector mean_weights(const SparseEvaluation& e) {
 // M·C inducing points are trained first, briefly. Their mean Σ αᵢ k(zᵢ, ·) is that of M sums with
 // weights α, so that sums begin with the mean of far more points than there are variables. The
 // greedy choice has the points that matter most first, one for each sum, then the next M.
-void SparseRegression::set_sums_from(ConstRows rows, Jitter& jitter) {
+void SparseRegression::set_sums_from(ConstRows rows, Trainer& trainer, Jitter& jitter) {
   const Index C = options_.features.points, M = rows.rows() / C;
   RowMatrix weights(M, C);
   {
     const Restored own(options_.features);
     const Restored all(options_.training);
-    const Restored after(options_.after_iteration);  // this part has no state to resume from
     options_.features = "points";
-    options_.training = brief_training();
-    options_.after_iteration = nullptr;
+    options_.training.max_iterations = brief();
     set_features(inducing_points(options_.kernel, rows));
-    train_once(jitter);
+    train_once(trainer, jitter);
     const Vector alpha = mean_weights(evaluate(parameters_.values(), jitter, nullptr));
     weights = Eigen::Map<const Matrix>(alpha.data(), M, C);
   }
@@ -58,10 +57,11 @@ void SparseRegression::set_sums_from(ConstRows rows, Jitter& jitter) {
 // From points, or with further points at random rows that hardly count, as they are: where few
 // variables cannot bear what many points have found, the former ends with everything as noise. A
 // brief training of both says which.
-bool SparseRegression::choose_start_of_sums(Jitter& jitter) {
+bool SparseRegression::choose_start_of_sums(Trainer& trainer, Jitter& jitter) {
   const FeatureChoice kind = options_.features;
   if (kind.kind != FeatureChoice::Kind::basis || kind.points == 1 || kind.stacked ||
-      !trains_features() || options_.Z.size() > 0 || options_.training.max_iterations == 0)
+      !trains_features() || settings_->holds_any() || options_.Z.size() > 0 ||
+      options_.training.max_iterations == 0)
     return false;
   const Index all = features_->size() * kind.points;
   constexpr Index most = 2000;  // beyond, points would cost more than many steps
@@ -79,11 +79,11 @@ bool SparseRegression::choose_start_of_sums(Jitter& jitter) {
     jitter = Jitter{options_.jitter};
     try {
       if (from_points)
-        set_sums_from(rows, jitter);
+        set_sums_from(rows, trainer, jitter);
       else
         raise_noise();
       jitter = Jitter{options_.jitter};
-      train(brief_training(), jitter, false);
+      trainer.minimise(problem(jitter), {brief()});
     } catch (const NumericalError&) {
       continue;
     }

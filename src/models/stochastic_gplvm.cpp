@@ -23,7 +23,7 @@ void require(bool holds, const char* option, double value, const char* rule) {
 // What training starts from, evaluated and never trained itself.
 GplvmOptions start_of(const StochasticGplvmOptions& o, bool gaussian) {
   GplvmOptions out = o.gplvm;
-  out.starts = 1;
+  out.training.starts = 1;
   out.training.max_iterations = 0;
   if (!gaussian) out.scale_outputs = ScaleMode::global;
   return out;
@@ -62,26 +62,17 @@ void StochasticGplvmOptions::check() const {
                     "takes likelihoods of one",
                     likelihood.print(), likelihood.latents()));
   likelihood.require(Inference::svgp);
-  require(batch >= 0, "batch", static_cast<double>(batch), "0 (automatic) or positive");
-  require(steps >= 0, "steps", static_cast<double>(steps), "0 (automatic) or positive");
-  require(epochs >= 0, "epochs", static_cast<double>(epochs), "0 (automatic) or positive");
   require(local_steps >= 1, "local_steps", static_cast<double>(local_steps), "at least 1");
   require(local_rate > 0.0, "local_rate", local_rate, "positive");
-  require(natural_step > 0.0 && natural_step <= 1.0, "natural_step", natural_step,
-          "above 0 and at most 1");
-  require(natural_ramp >= 0, "natural_ramp", static_cast<double>(natural_ramp), "at least 0");
   require(draws >= 2 && draws % 2 == 0, "draws", static_cast<double>(draws), "even and positive");
-  require(final_sweeps >= 1, "final_sweeps", static_cast<double>(final_sweeps), "at least 1");
-  LearningRate rate = learning_rate;
-  if (rate.every == 0) rate.every = 1;
-  rate.check();
 }
 
 StochasticGplvm::StochasticGplvm(ConstRows Y, StochasticGplvmOptions options)
     : options_((options.check(), std::move(options))),
       gplvm_(working_outputs(Y), start_of(options_, is_gaussian())) {
-  if (options_.batch == 0) options_.batch = usual_batch;
-  options_.batch = std::min(options_.batch, Y.rows());
+  Index& batch = options_.gplvm.training.batch;
+  if (batch == 0) batch = usual_batch;
+  batch = std::min(batch, Y.rows());
   if (is_gaussian()) {
     const ScalingFit scaling = fit_scaling(Y, options_.gplvm.scale_outputs);
     Y_ = scaling.scaling.apply(Y);
@@ -220,10 +211,6 @@ Parameters StochasticGplvm::of_all() const {
   for (const Parameter& p : parameters_.all())
     if (!p.path.starts_with("latent.")) out.add(p);
   return out;
-}
-
-void StochasticGplvm::say(const std::string& text) const {
-  if (options_.gplvm.tell) options_.gplvm.tell(text);
 }
 
 }  // namespace covary

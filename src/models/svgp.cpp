@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "covary/error.hpp"
+#include "models/feature_settings.hpp"
 #include "models/generalised_data.hpp"
 #include "models/inducing_choice.hpp"
 
@@ -24,14 +25,6 @@ void require(bool holds, const char* option, double value, const char* rule) {
 void SvgpOptions::check() const {
   LatentOptions::check(Inference::svgp);
   require(jitter >= 0.0 && std::isfinite(jitter), "jitter", jitter, "finite and not negative");
-  require(batch >= 0, "batch", static_cast<double>(batch), "0 (automatic) or positive");
-  require(steps >= 0, "steps", static_cast<double>(steps), "0 (automatic) or positive");
-  require(epochs >= 0, "epochs", static_cast<double>(epochs), "0 (automatic) or positive");
-  require(natural_step > 0.0 && natural_step <= 1.0, "natural_step", natural_step,
-          "above 0 and at most 1");
-  require(natural_ramp >= 0, "natural_ramp", static_cast<double>(natural_ramp), "at least 0");
-  require(adam_every >= 1, "adam_every", static_cast<double>(adam_every), "at least 1");
-  require(final_sweeps >= 0, "final_sweeps", static_cast<double>(final_sweeps), "at least 0");
   require(sample >= 1, "sample", static_cast<double>(sample), "at least 1");
   require(q.tolerance > 0.0, "q.tolerance", q.tolerance, "positive");
   require(q.max_iterations >= 1, "q.max_iterations", static_cast<double>(q.max_iterations),
@@ -41,9 +34,6 @@ void SvgpOptions::check() const {
         "{} features are a model of their own and no approximation of another: sparse regression "
         "by sor fits them",
         features.print()));
-  LearningRate rate = learning_rate;
-  if (rate.every == 0) rate.every = 1;
-  rate.check();
 }
 
 Svgp::Svgp(ConstRows X, ConstVector y, SvgpOptions options) : options_(std::move(options)) {
@@ -77,16 +67,19 @@ void Svgp::take(GeneralisedData data) {
 // The size of batches, parameters scaled to the data, and the first inducing inputs.
 void Svgp::begin() {
   const Index N = rows_->rows();
-  if (options_.batch > N)
+  if (options_.training.batch > N)
     throw InputError(fmt::format(
         "a minibatch of {} rows is larger than the data, which have {}; leave batch at 0 to use "
         "all of them",
-        options_.batch, N));
-  batch_ = options_.batch ? options_.batch : N <= most_full_rows ? N : usual_batch;
+        options_.training.batch, N));
+  batch_ = options_.training.batch ? options_.training.batch
+           : N <= most_full_rows   ? N
+                                   : usual_batch;
   const Index M = inducing_count(options_.inducing, options_.Z, X_.rows(), input_scaling_.cols());
   if (options_.covariance.block > M)
     throw InputError(
         fmt::format("{} of the covariance for {} inducing inputs", options_.covariance.print(), M));
+  settings_ = std::make_shared<FeatureSettings>();
   parameters_ = latent_parameters(options_, *rows_, Y_.col(0), aux_, weights_);
   if (options_.Z.size())
     set_inputs(input_map_.transform(input_scaling_.apply(options_.Z)));
@@ -105,10 +98,6 @@ bool Svgp::trains_features() const {
 std::string Svgp::path_of(Index part, const std::string& rest) const {
   return options_.separate_kernels && latents() > 1 ? fmt::format("latent.{}.{}", part, rest)
                                                     : rest;
-}
-
-void Svgp::say(const std::string& text) const {
-  if (options_.tell) options_.tell(text);
 }
 
 void Svgp::set_inputs(ConstRows Z) {
@@ -140,7 +129,7 @@ void Svgp::choose_features(Index M) {
   set_inputs(chosen.Z);
 }
 
-// New features take the place of the old; parameters keep their flags.
+// New features take the place of the old; of their parameters stays what the user has said.
 void Svgp::set_features(const FeaturesPtr& features) {
   const Parameters before = std::move(parameters_);
   parameters_ = {};
@@ -150,6 +139,7 @@ void Svgp::set_features(const FeaturesPtr& features) {
       parameters_.add(std::move(p));
     }
   features_.clear();
+  Parameters all;
   const Index parts = options_.separate_kernels ? latents() : 1;
   for (Index i = 0; i < parts; ++i) {
     features_.push_back(features);
@@ -157,12 +147,21 @@ void Svgp::set_features(const FeaturesPtr& features) {
     features_.back()->declare(own);
     for (Parameter p : own.all()) {
       p.path = path_of(i, p.path);
-      if (before.contains(p.path)) p.trainable = before.at(p.path).trainable;
-      parameters_.add(std::move(p));
+      all.add(std::move(p));
     }
+  }
+  settings_->chosen(all);
+  for (Parameter p : all.all()) {
+    if (before.contains(p.path)) settings_->carry(before.at(p.path), p);
+    parameters_.add(std::move(p));
   }
   for (const Parameter& p : before.all())
     if (!p.tied_to.empty() && !is_feature(p)) parameters_.tie(p.path, p.tied_to, p.ratio);
+}
+
+void Svgp::start_from(const Svgp& other) {
+  parameters_ = other.parameters_;
+  *settings_ = *other.settings_;
 }
 
 // The order of the parameters: kernels, likelihood, mean, inducing inputs.
@@ -235,36 +234,38 @@ double Svgp::elbo() const {
   return maximise(parameters_.values(), q, jitter, nullptr, q_options()).at.value - log_jacobian_;
 }
 
-std::optional<double> Svgp::objective(const Vector& u, Vector* gradient, Jitter& jitter,
-                                      NaturalGaussian& q) const {
+std::optional<double> Svgp::settled_bound(ConstVector values, Vector* values_bar, Jitter& jitter,
+                                          NaturalGaussian& q) const {
   constexpr double settled = 1e-2;  // beyond it the gradient would be wrong
-  const Vector values = parameters_.constrain(u);
-  if (!values.allFinite()) return std::nullopt;
-  Vector bar;
   NaturalGaussian moved = q;
-  const QOptimum best = maximise(values, moved, jitter, gradient ? &bar : nullptr, q_options());
+  const QOptimum best = maximise(values, moved, jitter, values_bar, q_options());
   if (!best.converged && best.distance > settled) return std::nullopt;
   q = std::move(moved);
-  const double value = best.at.value + parameters_.log_prior(values, gradient ? &bar : nullptr);
-  if (gradient) *gradient = -parameters_.pullback(u, bar);
-  return -value;
+  return best.at.value;
+}
+
+std::optional<double> Svgp::objective(const Vector& u, Vector* gradient, Jitter& jitter,
+                                      NaturalGaussian& q) const {
+  return minus_log_posterior(parameters_, u, gradient, [&](ConstVector values, Vector* bar) {
+    return settled_bound(values, bar, jitter, q);
+  });
 }
 
 double Svgp::batch_objective(const Vector& u, const RowSource& rows, const NaturalGaussian& q,
                              Jitter& jitter, Vector* gradient, UncollapsedGradient& of_q) const {
-  const Vector values = parameters_.constrain(u);
-  Unpacked at = unpack(values);
-  at.values.q = q.q();
-  const Sweep sweep(rows, 128);  // wide enough for BLAS, and few M×M sums to add up
-  of_q.of_factors = false;
-  of_q.of_parameters = gradient != nullptr;
-  const UncollapsedEvaluation e = evaluate_uncollapsed(
-      problem(sweep, at.likelihood, gradient != nullptr), at.values, jitter, &of_q);
-  if (!gradient) return -e.value - parameters_.log_prior(values);
-  Vector bar = pack(of_q);
-  const double value = e.value + parameters_.log_prior(values, &bar);
-  *gradient = -parameters_.pullback(u, bar);
-  return -value;
+  const auto value =
+      minus_log_posterior(parameters_, u, gradient, [&](ConstVector values, Vector* bar) {
+        Unpacked at = unpack(values);
+        at.values.q = q.q();
+        const Sweep sweep(rows, 128);  // wide enough for BLAS, and few M×M sums to add up
+        of_q.of_factors = false;
+        of_q.of_parameters = bar != nullptr;
+        const UncollapsedEvaluation e = evaluate_uncollapsed(
+            problem(sweep, at.likelihood, bar != nullptr), at.values, jitter, &of_q);
+        if (bar) *bar = pack(of_q);
+        return std::optional(e.value);
+      });
+  return value.value_or(std::nan(""));
 }
 
 }  // namespace covary

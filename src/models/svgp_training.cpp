@@ -3,80 +3,39 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
+#include <utility>
 
 #include "covary/error.hpp"
 #include "covary/features/warnings.hpp"
 #include "covary/models/svgp.hpp"
+#include "models/feature_settings.hpp"
+#include "models/q_blocks.hpp"
 
 namespace covary {
-namespace {
 
-using Clock = std::chrono::steady_clock;
-double seconds_since(Clock::time_point began) {
-  return std::chrono::duration<double>(Clock::now() - began).count();
-}
-
-}  // namespace
-
-// Where training begins, or where it is taken up again.
-SvgpState Svgp::first_state() {
-  SvgpState state;
-  state.q = prior();
-  state.jitter = Jitter{options_.jitter};
-  if (!resume_) return state;
-  const Matrix& m = resume_->q.q().m;
-  const bool batches = batch_ != rows_->rows();
-  const Index entries = batches                 ? resume_->adam ? resume_->adam->u.size() : -1
-                        : resume_->restarts.run ? resume_->restarts.run->u.size()
-                                                : -1;
-  if (m.rows() != inducing() || m.cols() != latents() || entries != parameters_.free_size() ||
-      resume_->q.form() != options_.covariance)
-    throw InputError(fmt::format(
-        "the state to be resumed has {} parameters, {} inducing variables and {} functions; the "
-        "model, trained by {}, has {}, {} and {}",
-        entries, m.rows(), m.cols(), batches ? "minibatches" : "L-BFGS", parameters_.free_size(),
-        inducing(), latents()));
-  state = std::move(*resume_);
-  resume_.reset();
-  return state;
-}
-
-Minimum Svgp::train_rows(const LbfgsOptions& training, SvgpState& state, bool tell) {
-  LbfgsOptions options = training;
-  Jitter& jitter = state.jitter;
-  if (!options.objective_changed)
-    options.objective_changed = [&jitter] { return std::exchange(jitter.raised, false); };
-  const Objective f = [&](const Vector& u, Vector* g) { return objective(u, g, jitter, state.q); };
-  RestartsState from = std::exchange(state.restarts, {});
-  std::function<void(const RestartsState&)> after;
-  if (options_.after_iteration && tell)
-    after = [&](const RestartsState& s) {
-      state.restarts = s;
-      options_.after_iteration(state);
-    };
-  Minimum best = minimise_with_restarts(
-      f, parameters_.flatten(), 1, [&](Index) { return parameters_.flatten(); }, options,
-      std::move(from), after);
-  parameters_.set_values(parameters_.constrain(best.state.u));
-  return best;
+Problem Svgp::problem(NaturalGaussian& q, Jitter& jitter) {
+  Problem out{&parameters_, &jitter, [this, &q, &jitter](ConstVector values, Vector* bar) {
+                return settled_bound(values, bar, jitter, q);
+              }};
+  out.blocks = [&q] { return blocks_of(q); };
+  out.set_blocks = [this, &q](const Blocks& b) { q = q_of(b, prior()); };
+  return out;
 }
 
 // With Z held, then Z chosen again at the parameters found if that does not lower the bound, then
 // all together.
-Summary Svgp::train_full(SvgpState& state) {
-  if (options_.Z.size() == 0 && trains_features() && !state.restarts.run) {
+Summary Svgp::train_full(Trainer& trainer, NaturalGaussian& q, Jitter& jitter) {
+  if (options_.Z.size() == 0 && trains_features()) {
     const Parameters given = parameters_;
     std::vector<std::string> held;
     for (const Parameter& p : given.all())
       if (is_feature(p) && p.trainable) held.push_back(p.path);
     for (const auto& path : held) parameters_.fix(path);
-    LbfgsOptions first = options_.training;
-    first.max_iterations = std::min<Index>(first.max_iterations, 15);
-    if (parameters_.free_size() > 0) train_rows(first, state, false);
+    if (parameters_.free_size() > 0)
+      trainer.minimise(problem(q, jitter), {std::min<Index>(options_.training.max_iterations, 15)});
     for (const auto& path : held) parameters_.unfix(path);
     if (options_.features.is_points() && looks_at_parameters(options_.selection) &&
-        !options_.separate_kernels) {
+        !options_.separate_kernels && !settings_->holds_any()) {
       const auto features = features_;
       const Parameters found = parameters_;
       const Index M = inducing();
@@ -86,52 +45,47 @@ Summary Svgp::train_full(SvgpState& state) {
         features_ = features;
         parameters_ = found;
       } else {
-        state.q = prior();
+        q = prior();
       }
     }
-    state.jitter = Jitter{options_.jitter};
+    jitter = Jitter{options_.jitter};
   }
-  Minimum best = train_rows(options_.training, state, true);
-  best.summary.negate_values();
-  return best.summary;
+  return trainer.minimise(problem(q, jitter)).summary;
 }
 
 GeneralisedFit Svgp::fit() {
-  const auto began = Clock::now();
-  Summary summary;
+  Trainer trainer(options_.training, std::exchange(resume_, {}));
+  NaturalGaussian q = prior();
+  Jitter jitter{options_.jitter};
+  settings_->look(parameters_, true);
   const bool train = options_.training.max_iterations > 0 && parameters_.free_size() > 0;
   const bool full = batch_ == rows_->rows();
-  SvgpState state = first_state();
-  const double before = state.seconds + state.restarts.seconds +
-                        (state.restarts.run ? state.restarts.run->seconds : 0.0);
   QOptions last = q_options();
+  Summary summary;
   if (!train) {
+    summary.stop = Stop::evaluated;
     summary.reason = "evaluated at the given parameters";
     summary.evaluations = 1;
   } else if (full) {
-    summary = train_full(state);
+    summary = train_full(trainer, q, jitter);
   } else {
-    summary = train_batches(state);
-    last.max_iterations = std::max<Index>(1, options_.final_sweeps);
-    last.conjugate = last.conjugate && options_.final_sweeps > 0;
+    summary = train_batches(trainer, q, jitter);
+    last.max_iterations = std::max<Index>(1, options_.training.final_sweeps);
+    last.conjugate = last.conjugate && options_.training.final_sweeps > 0;
   }
 
-  if (train && !full && options_.final_sweeps == 0) last.tolerance = 1e300;  // q stays as it is
-  QOptimum best = maximise(parameters_.values(), state.q, state.jitter, nullptr, last);
+  // q stays as it is
+  if (train && !full && options_.training.final_sweeps == 0) last.tolerance = 1e300;
+  QOptimum best = maximise(parameters_.values(), q, jitter, nullptr, last);
   if (!best.converged && (full || !train))
     summary.warnings.push_back(fmt::format(
         "q did not settle in {} steps (it still moves by {:.2g}); the bound holds all the same",
         best.iterations, best.distance));
-
-  for (auto& p : summary.trace) p.value -= log_jacobian_;
-  for (auto& s : summary.starts)
-    if (s.value) *s.value -= log_jacobian_;
-  summary.initial_value -= log_jacobian_;
+  summary.to_log_density(log_jacobian_);
   summary.value = best.at.value - log_jacobian_;
   summary.jitter = best.at.jitter;
-  summary.seconds = before + seconds_since(began);
-  GeneralisedFit out =
-      described(parameters_, state.q.q(), std::move(best.at.Luu), std::move(summary));
+  summary.seconds = trainer.seconds();
+  GeneralisedFit out = described(parameters_, q.q(), std::move(best.at.Luu), std::move(summary));
   out.diagnostics.insert(out.diagnostics.end(), {{"fit", best.at.fit - log_jacobian_},
                                                  {"kl", best.at.kl},
                                                  {"q_steps", static_cast<double>(best.iterations)},
@@ -139,11 +93,14 @@ GeneralisedFit Svgp::fit() {
   return out;
 }
 
-GeneralisedFit Svgp::at(const SvgpState& state) const {
-  if (!state.adam && !state.restarts.run)
+NaturalGaussian Svgp::q_at(const TrainingState& state) const { return q_of(state.blocks, prior()); }
+
+GeneralisedFit Svgp::at(const TrainingState& state) const {
+  const AdamState* adam = state.minibatches ? &state.minibatches->adam : nullptr;
+  if (!adam && !state.run)
     throw InputError("a model is looked at after a step of its training; there was none yet");
   Parameters parameters = parameters_;
-  parameters.set_values(parameters.constrain(state.adam ? state.adam->u : state.restarts.run->u));
+  parameters.set_values(parameters.constrain(adam ? adam->u : state.run->u));
   const Unpacked values = unpack(parameters.values());
   const Sweep sweep(*rows_, 128);
   Jitter jitter = state.jitter;
@@ -152,11 +109,11 @@ GeneralisedFit Svgp::at(const SvgpState& state) const {
     Luu.push_back(std::move(c.L));
   Summary summary;
   summary.reason = "training is under way";
-  summary.value = -(state.adam ? state.adam->mean : state.restarts.run->value) - log_jacobian_;
-  summary.iterations = state.adam ? state.step : state.restarts.run->iterations;
+  summary.value = -(adam ? adam->mean : state.run->value) - log_jacobian_;
+  summary.iterations = adam ? state.minibatches->step : state.run->iterations;
   summary.jitter = jitter.added;
   summary.seconds = state.seconds;
-  return described(parameters, state.q.q(), std::move(Luu), std::move(summary));
+  return described(parameters, q_at(state).q(), std::move(Luu), std::move(summary));
 }
 
 GeneralisedFit Svgp::described(const Parameters& parameters, const WhitenedGaussian& q,

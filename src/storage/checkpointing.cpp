@@ -19,22 +19,12 @@ double now() {
 Checkpointing::Checkpointing(std::string path, std::function<void(const std::string&)> tell)
     : path_(std::move(path)), tell_(std::move(tell)) {}
 
-template <class State>
-void Checkpointing::keep_any(const State& state) {
-  if (path_.empty()) return;
-  last_ = state;
-  if (!failed_ && now() >= last_saved_ + 20.0 * cost_) save();
-}
-template void Checkpointing::keep_any(const TrainingState&);
-template void Checkpointing::keep_any(const SvgpState&);
-template void Checkpointing::keep_any(const GplvmState&);
-
-bool Checkpointing::save() {
-  if (!last_) return saved_;
+void Checkpointing::keep(const TrainingProgress& progress) {
+  if (path_.empty() || failed_) return;
   const double began = now();
+  if (!progress.over && began < last_saved_ + 20.0 * cost_) return;
   try {
-    std::visit([&](const auto& state) { save_checkpoint(path_, state, problem); }, *last_);
-    last_.reset();
+    save_checkpoint(path_, progress.state(), problem);
     saved_ = true;
   } catch (const FileError& e) {
     saved_ = false;
@@ -43,7 +33,6 @@ bool Checkpointing::save() {
   }
   last_saved_ = now();
   cost_ = last_saved_ - began;
-  return saved_;
 }
 
 }  // namespace covary

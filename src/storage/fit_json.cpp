@@ -75,6 +75,7 @@ json to_json(const Summary& s) {
            {"evaluations", s.evaluations},
            {"rejected_evaluations", s.rejected_evaluations},
            {"converged", s.converged},
+           {"stop", print(s.stop)},
            {"reason", s.reason},
            {"gradient_norm", number(s.gradient_norm)},
            {"seconds", number(s.seconds)},
@@ -104,6 +105,7 @@ Summary summary_from(const json& j) {
   s.evaluations = j.at("evaluations");
   s.rejected_evaluations = j.at("rejected_evaluations");
   s.converged = j.at("converged");
+  if (j.contains("stop")) s.stop = parse_stop(j.at("stop"));  // files written before it was kept
   s.reason = j.at("reason");
   s.gradient_norm = number_or_nan(j.at("gradient_norm"));
   s.seconds = number_or_nan(j.at("seconds"));

@@ -7,8 +7,6 @@
 namespace covary {
 namespace {
 
-using nlohmann::json;
-
 RowMatrix stacked(const std::vector<Vector>& list, Index cols) {
   RowMatrix out(static_cast<Index>(list.size()), cols);
   for (std::size_t i = 0; i < list.size(); ++i) out.row(static_cast<Index>(i)) = list[i];
@@ -20,6 +18,8 @@ std::vector<Vector> unstacked(const RowMatrix& rows) {
   for (Index i = 0; i < rows.rows(); ++i) out.emplace_back(rows.row(i));
   return out;
 }
+
+}  // namespace
 
 void put_run(Container& c, const std::string& name, const LbfgsState& s) {
   c.put_vector(name + ".u", s.u);
@@ -54,7 +54,41 @@ LbfgsState get_run(const Container& c, const std::string& name) {
   return s;
 }
 
-}  // namespace
+void put_adam(Container& c, const AdamState& s) {
+  c.put_vector("adam.u", s.u);
+  c.put_vector("adam.first", s.first);
+  c.put_vector("adam.second", s.second);
+  c.put_vector("adam.best_u", s.best_u);
+  Vector numbers(6);
+  numbers << s.factor, s.mean, s.variance, s.initial_value, s.best_mean, s.best_variance;
+  c.put_vector("adam.numbers", numbers);
+  const std::int64_t counts[] = {s.steps, s.since_restart, s.has_best ? 1 : 0, s.rollbacks,
+                                 s.failures};
+  c.put_integers("adam.counts", counts);
+}
+
+AdamState get_adam(const Container& c) {
+  AdamState s;
+  s.u = c.vector("adam.u");
+  const Index n = s.u.size();
+  s.first = c.vector("adam.first", n);
+  s.second = c.vector("adam.second", n);
+  s.best_u = c.vector("adam.best_u", n);
+  const Vector numbers = c.vector("adam.numbers", 6);
+  s.factor = numbers(0);
+  s.mean = numbers(1);
+  s.variance = numbers(2);
+  s.initial_value = numbers(3);
+  s.best_mean = numbers(4);
+  s.best_variance = numbers(5);
+  const auto counts = c.integers("adam.counts", 5);
+  s.steps = counts[0];
+  s.since_restart = counts[1];
+  s.has_best = counts[2] != 0;
+  s.rollbacks = counts[3];
+  s.failures = counts[4];
+  return s;
+}
 
 void put_jitter(Container& c, const Jitter& jitter) {
   c.put_vector("jitter", Eigen::Vector3d(jitter.asked, jitter.rung, jitter.added));
@@ -79,75 +113,6 @@ std::vector<Summary::Point> get_trace(const Container& c, const std::string& nam
   for (Index i = 0; i < rows.rows(); ++i)
     out.push_back({static_cast<Index>(rows(i, 0)), rows(i, 1), rows(i, 2), rows(i, 3)});
   return out;
-}
-
-void put_restarts(Container& c, json& j, const RestartsState& r) {
-  if (!r.run) throw InputError("a checkpoint is made after an iteration; there was none yet");
-  put_run(c, "run", *r.run);
-  put_trace(c, "run.trace", r.trace);
-  j["start"] = r.start;
-  j["best_start"] = r.best_start;
-  j["rejected_evaluations"] = r.rejected_evaluations;
-  j["seconds"] = r.seconds;
-  j["evaluations"] = r.evaluations;
-  j["starts"] = json::array();
-  for (const Summary::Start& s : r.table)
-    j["starts"].push_back({{"index", s.index},
-                           {"value", s.value ? json(*s.value) : json(nullptr)},
-                           {"iterations", s.iterations},
-                           {"converged", s.converged},
-                           {"reason", s.reason}});
-  if (r.best) {
-    put_run(c, "best", r.best->state);
-    put_trace(c, "best.trace", r.best->summary.trace);
-    j["best"] = {{"converged", r.best->summary.converged},
-                 {"reason", r.best->summary.reason},
-                 {"gradient_norm", r.best->summary.gradient_norm}};
-  }
-}
-
-RestartsState get_restarts(const Container& c, const json& j) {
-  RestartsState r;
-  r.start = j.at("start");
-  r.run = get_run(c, "run");
-  r.trace = get_trace(c, "run.trace");
-  r.best_start = j.at("best_start");
-  r.rejected_evaluations = j.at("rejected_evaluations");
-  r.seconds = j.at("seconds");
-  r.evaluations = j.at("evaluations");
-  for (const json& row : j.at("starts"))
-    r.table.push_back({row.at("index"),
-                       row.at("value").is_null()
-                           ? std::nullopt
-                           : std::optional<double>(row.at("value").get<double>()),
-                       row.at("iterations"), row.at("converged"), row.at("reason")});
-  if (j.contains("best")) {
-    Minimum best{get_run(c, "best"), {}};
-    best.summary.value = best.state.value;
-    best.summary.initial_value = best.state.initial_value;
-    best.summary.iterations = best.state.iterations;
-    best.summary.converged = j.at("best").at("converged");
-    best.summary.reason = j.at("best").at("reason");
-    best.summary.gradient_norm = j.at("best").at("gradient_norm");
-    best.summary.trace = get_trace(c, "best.trace");
-    r.best = std::move(best);
-  }
-  return r;
-}
-
-json checkpoint_json(const Container& c, const std::string& kind, const std::string& problem) {
-  json j = json::parse(c.metadata);
-  const std::string model = j.at("model");
-  if (model != kind)
-    throw model.ends_with("checkpoint")
-        ? FileError(fmt::format("{} is the checkpoint of another kind of model", c.source))
-        : FileError(fmt::format("{} is no checkpoint; start from a model with --from", c.source));
-  if (j.at("problem") != problem)
-    throw InputError(fmt::format(
-        "{} is the checkpoint of another fit: the data, the kernel or an option that training "
-        "depends on differ; give the same ones, or leave --resume out",
-        c.source));
-  return j;
 }
 
 }  // namespace covary

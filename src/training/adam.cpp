@@ -3,69 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <numbers>
 
 #include "covary/error.hpp"
 
 namespace covary {
 namespace {
 
-constexpr std::pair<const char*, LearningRate::Schedule> schedules[] = {
-    {"constant", LearningRate::Schedule::constant},
-    {"exponential", LearningRate::Schedule::exponential},
-    {"steps", LearningRate::Schedule::steps},
-    {"cosine", LearningRate::Schedule::cosine}};
-
 void require(bool holds, const char* option, double value, const char* rule) {
   if (!holds) throw InputError(fmt::format("{} is {}; it must be {}", option, value, rule));
 }
 
 }  // namespace
-
-LearningRate::Schedule parse_schedule(const std::string& name) {
-  for (const auto& [text, schedule] : schedules)
-    if (name == text) return schedule;
-  throw InputError(fmt::format(
-      "«{}» is no schedule of a learning rate; there are constant, exponential, steps and cosine",
-      name));
-}
-
-std::string print(LearningRate::Schedule schedule) {
-  for (const auto& [text, which] : schedules)
-    if (which == schedule) return text;
-  return {};
-}
-
-double LearningRate::at(Index step) const {
-  const double s = static_cast<double>(step), e = static_cast<double>(every);
-  double f = 1.0;
-  switch (schedule) {
-    case Schedule::constant:
-      break;
-    case Schedule::exponential:
-      f = std::pow(decay, s / e);
-      break;
-    case Schedule::steps:
-      f = std::pow(decay, std::floor(s / e));
-      break;
-    case Schedule::cosine: {
-      const double way = std::min(1.0, s / e);
-      f = decay + (1.0 - decay) * 0.5 * (1.0 + std::cos(std::numbers::pi * way));
-      break;
-    }
-  }
-  if (step < warm_up) f *= (s + 1.0) / static_cast<double>(warm_up);
-  return rate * f;
-}
-
-void LearningRate::check() const {
-  require(rate > 0.0 && std::isfinite(rate), "LearningRate::rate", rate, "positive and finite");
-  require(decay > 0.0 && decay <= 1.0, "LearningRate::decay", decay, "above 0 and at most 1");
-  require(every >= 1, "LearningRate::every", static_cast<double>(every), "at least 1");
-  require(warm_up >= 0, "LearningRate::warm_up", static_cast<double>(warm_up), "at least 0");
-}
 
 void AdamOptions::check() const {
   learning_rate.check();
@@ -148,41 +97,6 @@ std::string Adam::warning() const {
       "training diverged and was taken back {} time{} ({} evaluations failed); the learning rate "
       "ended at {:.2g}: start with a lower one",
       state_.rollbacks, state_.rollbacks == 1 ? "" : "s", state_.failures, rate());
-}
-
-AdamResult minimise_stochastic(const StochasticObjective& objective, const Vector& start,
-                               Index steps, const AdamOptions& options,
-                               const std::function<bool(const AdamState&)>& callback) {
-  const auto began = std::chrono::steady_clock::now();
-  Adam adam(start, options);
-  AdamResult out;
-  out.summary.reason = fmt::format("made {} steps", steps);
-  Vector gradient(start.size());
-  for (Index i = 0; i < steps; ++i) {
-    std::optional<double> value;
-    try {
-      value = objective(adam.state().u, i, &gradient);
-    } catch (const NumericalError&) {
-      ++out.summary.rejected_evaluations;
-    }
-    if (adam.step(value, gradient) == Adam::Outcome::given_up) {
-      out.summary.reason = fmt::format("diverged again after {} rollbacks", options.most_rollbacks);
-      break;
-    }
-    if (callback && !callback(adam.state())) {
-      out.summary.reason = "stopped by the caller";
-      break;
-    }
-  }
-  out.state = adam.state();
-  out.summary.iterations = out.summary.evaluations = out.state.steps;
-  out.summary.rejected_evaluations = out.state.failures;
-  out.summary.value = out.state.mean;
-  out.summary.initial_value = out.state.initial_value;
-  if (const std::string w = adam.warning(); !w.empty()) out.summary.warnings.push_back(w);
-  out.summary.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  return out;
 }
 
 }  // namespace covary

@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::size_t window = 5;  // iterations over which the function's decrease is judged
 constexpr int most_changes = 50;   // of the objective within one iteration
-constexpr const char* stopped = "stopped by the caller";
 
 double clock_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -189,51 +188,63 @@ void Lbfgs::remember(const Vector& s, const Vector& y) {
   }
 }
 
-// Empty while no limit has been reached.
-std::string Lbfgs::limit() const {
-  if (options_.stop && options_.stop()) return stopped;
-  if (state_.iterations >= options_.max_iterations)
-    return fmt::format("the limit of {} iterations was reached", options_.max_iterations);
-  if (state_.evaluations >= options_.max_evaluations)
-    return fmt::format("the limit of {} evaluations was reached", options_.max_evaluations);
-  if (seconds() >= options_.max_seconds)
-    return fmt::format("the limit of {} seconds was reached", options_.max_seconds);
-  return {};
+// Stop::running while no limit has been reached.
+Stop Lbfgs::limit() const {
+  if (options_.stop && options_.stop()) return Stop::caller;
+  if (state_.iterations >= options_.max_iterations) return Stop::iterations;
+  if (state_.evaluations >= options_.max_evaluations) return Stop::evaluations;
+  if (seconds() >= options_.max_seconds) return Stop::seconds;
+  return Stop::running;
+}
+
+bool Lbfgs::finish_at(Stop limit) {
+  switch (limit) {
+    case Stop::iterations:
+      return finish(limit,
+                    fmt::format("the limit of {} iterations was reached", options_.max_iterations));
+    case Stop::evaluations:
+      return finish(
+          limit, fmt::format("the limit of {} evaluations was reached", options_.max_evaluations));
+    case Stop::seconds:
+      return finish(limit,
+                    fmt::format("the limit of {} seconds was reached", options_.max_seconds));
+    default:
+      return finish(Stop::caller, "stopped by the caller");
+  }
 }
 
 void Lbfgs::test_convergence() {
   const double norm = largest(state_.gradient), size = scale(state_.value);
   if (state_.value < -1e20) {
-    finish(false, fmt::format("the value fell to {:.2e}: it has no minimum", state_.value));
+    finish(Stop::unbounded,
+           fmt::format("the value fell to {:.2e}: it has no minimum", state_.value));
     return;
   }
   if (norm <= options_.gradient_tolerance * size) {
-    finish(true, fmt::format("the scaled gradient {:.2e} is within its tolerance {:.2e}",
-                             norm / size, options_.gradient_tolerance));
+    finish(Stop::converged, fmt::format("the scaled gradient {:.2e} is within its tolerance {:.2e}",
+                                        norm / size, options_.gradient_tolerance));
     return;
   }
   auto& recent = state_.recent_values;
   if (recent.size() <= window) return;
   const double fall = (recent.front() - recent.back()) / size;
   if (fall <= options_.function_tolerance)
-    finish(true,
+    finish(Stop::converged,
            fmt::format("the last {} iterations lowered the value by {:.2e} of its size, within "
                        "the tolerance {:.2e}",
                        window, fall, options_.function_tolerance));
 }
 
-bool Lbfgs::finish(bool converged, std::string reason) {
-  finished_ = true;
-  converged_ = converged;
+bool Lbfgs::finish(Stop why, std::string reason) {
+  stop_ = why;
   reason_ = std::move(reason);
-  if (reason_ == stopped) stopped_by_caller_ = true;
   state_.seconds = seconds();
   return false;
 }
 
 bool Lbfgs::step() {
-  if (finished_) return false;
-  if (const std::string reached = limit(); !reached.empty()) return finish(false, reached);
+  if (finished()) return false;
+  if (const Stop reached = limit(); reached != Stop::running) return finish_at(reached);
 
   std::optional<LinePoint> next;
   for (int attempt = 0; !next; ++attempt) {
@@ -258,30 +269,31 @@ bool Lbfgs::step() {
       const double slope_there = e.gradient.dot(d);
       return LinePoint{step, e.value, slope_there, std::move(u), std::move(e.gradient)};
     };
-    line.give_up = [&] { return changed_ || !limit().empty(); };
+    line.give_up = [&] { return changed_ || limit() != Stop::running; };
     next = search(line);
 
     if (changed_) {
       next.reset();
       if (attempt == most_changes || !evaluate_again())
         return finish(
-            false,
+            Stop::stuck,
             "after the objective changed, the current point cannot be evaluated: " + last_failure_);
       continue;
     }
     if (next) break;
-    if (const std::string reached = limit(); !reached.empty()) return finish(false, reached);
+    if (const Stop reached = limit(); reached != Stop::running) return finish_at(reached);
     // Noise can be larger than announced; what is left to gain is then still negligible.
     const double expected = -0.5 * first * slope / scale(state_.value);
     if (expected <= 100.0 * options_.relative_noise)
-      return finish(true,
+      return finish(Stop::converged,
                     fmt::format("no lower point was found, and the decrease still to be expected "
                                 "is only {:.2e} of the value",
                                 expected));
     if (steepest)
-      return finish(false, fmt::format("no lower point was found along the gradient, whose norm is "
-                                       "{:.2e}: the gradient or the value is too inaccurate here",
-                                       largest(state_.gradient)));
+      return finish(Stop::stuck,
+                    fmt::format("no lower point was found along the gradient, whose norm is "
+                                "{:.2e}: the gradient or the value is too inaccurate here",
+                                largest(state_.gradient)));
     state_.s.clear();
     state_.y.clear();
   }
@@ -299,7 +311,7 @@ bool Lbfgs::step() {
   test_convergence();
   if (options_.callback && !options_.callback(state_)) {
     stopped_by_caller_ = true;
-    if (!finished_) finish(false, stopped);
+    if (!finished()) finish_at(Stop::caller);
   }
   return true;
 }
@@ -311,8 +323,9 @@ Summary Lbfgs::summary() const {
   s.iterations = state_.iterations;
   s.evaluations = state_.evaluations;
   s.rejected_evaluations = state_.rejected_evaluations;
-  s.converged = converged_;
-  s.reason = finished_ ? reason_ : "not finished";
+  s.converged = converged();
+  s.stop = stop_;
+  s.reason = finished() ? reason_ : "not finished";
   s.gradient_norm = largest(state_.gradient);
   s.seconds = state_.seconds;
   return s;

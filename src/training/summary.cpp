@@ -4,8 +4,14 @@
 
 #include <iterator>
 
+#include "covary/error.hpp"
+
 namespace covary {
 namespace {
+
+constexpr const char* names[] = {"converged", "iterations", "evaluations", "seconds",
+                                 "caller",    "steps",      "diverged",    "stuck",
+                                 "unbounded", "evaluated",  "running"};
 
 void row(std::string& text, const char* name, const std::string& value) {
   fmt::format_to(std::back_inserter(text), "  {:<26}{}\n", name, value);
@@ -15,12 +21,21 @@ std::string number(double x) { return fmt::format("{:.10g}", x); }
 
 }  // namespace
 
-void Summary::negate_values() {
-  value = -value;
-  initial_value = -initial_value;
+std::string print(Stop stop) { return names[static_cast<std::size_t>(stop)]; }
+
+Stop parse_stop(const std::string& word) {
+  for (std::size_t i = 0; i < std::size(names); ++i)
+    if (word == names[i]) return static_cast<Stop>(i);
+  throw InputError(fmt::format("unknown reason for stopping '{}'", word));
+}
+
+void Summary::to_log_density(double log_jacobian) {
+  const auto turn = [&](double& v) { v = -(v + log_jacobian); };
+  turn(value);
+  turn(initial_value);
   for (Start& s : starts)
-    if (s.value) s.value = -*s.value;
-  for (Point& p : trace) p.value = -p.value;
+    if (s.value) turn(*s.value);
+  for (Point& p : trace) turn(p.value);
 }
 
 std::string Summary::brief() const {

@@ -26,7 +26,7 @@ void run(char** argument) {
   options.kernel = Kernel(argument[3]);
   options.mean = Mean(argument[4]);
   options.seed = std::stoull(argument[5]);
-  options.starts = 2;
+  options.training.starts = 2;
   SavedModel m{
       Regression(inputs.apply(train), numeric_columns(train, select_columns(train, {"y"})), options)
           .fit(),

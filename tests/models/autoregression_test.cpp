@@ -30,7 +30,7 @@ RegressionFit fit_of(const LagWindows& w, bool exact, const Kernel& kernel = "se
   if (exact) {
     RegressionOptions o;
     o.kernel = kernel;
-    o.starts = 1;
+    o.training.starts = 1;
     o.training.max_iterations = 60;
     return Regression(w.X, w.Y, o).fit();
   }
@@ -38,7 +38,7 @@ RegressionFit fit_of(const LagWindows& w, bool exact, const Kernel& kernel = "se
   o.kernel = kernel;
   o.inducing = 15;
   o.jitter = 1e-5;
-  o.starts = 1;
+  o.training.starts = 1;
   o.training.max_iterations = 60;
   return SparseRegression(w.X, w.Y, o).fit();
 }

@@ -32,7 +32,7 @@ ClassDensityOptions quick() {
   ClassDensityOptions o;
   o.gplvm.latent = 2;
   o.gplvm.inducing = 8;
-  o.gplvm.starts = 1;
+  o.gplvm.training.starts = 1;
   o.gplvm.held_iterations = 20;
   o.gplvm.training.max_iterations = 60;
   return o;

@@ -39,9 +39,9 @@ double nlpd(const RegressionFit& fit, const Wave& d) {
 TEST(Compress, ExactAndSparse) {
   const Wave d;
   RegressionOptions o;
-  o.starts = 1;
+  o.training.starts = 1;
   SparseRegressionOptions s;
-  s.starts = 1;
+  s.training.starts = 1;
   s.inducing = 30;
   s.training.max_iterations = 30;
   const RegressionFit fits[] = {Regression(d.X, d.y, o).fit(), SparseRegression(d.X, d.y, s).fit()};
@@ -71,7 +71,7 @@ TEST(Compress, SaysWhatCannotBe) {
   const Wave d;
   RegressionOptions o;
   o.training.max_iterations = 3;
-  o.starts = 1;
+  o.training.starts = 1;
   const RegressionFit fit = Regression(d.X, d.y, o).fit();
   CompressOptions options;
   options.loss = 1e-9;

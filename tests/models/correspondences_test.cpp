@@ -40,7 +40,7 @@ GplvmFit fit_of(const Data& d) {
   o.inducing = 20;
   o.views = {{"a", {0, 1, 2, 3}}, {"b", {4, 5, 6, 7}}};
   o.kernel = "linear(ard)";
-  o.starts = 2;
+  o.training.starts = 2;
   o.training.max_iterations = 200;
   return Gplvm(d.Y, o).fit();
 }

@@ -32,7 +32,7 @@ SparseRegressionOptions options_of(const char* features, Index M) {
   o.kernel = "se";
   o.features = features;
   o.inducing = M;
-  o.starts = 1;
+  o.training.starts = 1;
   o.training.max_iterations = 100;
   return o;
 }
@@ -89,7 +89,7 @@ TEST(Features, SumsStartFromPoints) {
   SparseRegressionOptions o = options_of("basis(3)", 4);
   o.training.max_iterations = 40;
   std::string said;
-  o.tell = [&](const std::string& text) { said += text + "\n"; };
+  o.training.tell = [&](const std::string& text) { said += text + "\n"; };
   const auto bound_of = [&](const std::string& start) {
     const std::size_t at = said.find(start + ": bound ");
     EXPECT_NE(at, std::string::npos) << said;
@@ -172,13 +172,15 @@ TEST(Features, MinibatchesWithDiagonals) {
   s.likelihood = "bernoulli(probit)";
   s.features = "stacked(eigen)";
   s.inducing = 16;
-  s.batch = 150;
-  s.steps = 300;
+  s.training.batch = 150;
+  s.training.steps = 300;
   double bound[2];
   for (const bool thin : {false, true}) {
     s.covariance = thin ? "diagonal" : "full";
     Index seen = 0;
-    s.after_iteration = [&](const SvgpState& state) { seen += state.q.q().is_thin() ? 1 : 0; };
+    s.training.after_iteration = [&](const TrainingProgress& now) {
+      if (!now.over) seen += now.state().blocks.back().cols() == 1 ? 1 : 0;
+    };
     const GeneralisedFit fit = Svgp(X, y, s).fit();
     bound[thin ? 1 : 0] = fit.value;
     EXPECT_EQ(seen, thin ? 300 : 0);

@@ -214,7 +214,7 @@ TEST(Generalised, WeightsCountRows) {
       }
       GeneralisedOptions full{options};
       full.method = method;
-      full.starts = 1;
+      full.training.starts = 1;
       return Generalised(inputs, targets, full).fit();
     };
     const GeneralisedFit a = fit(c.model.X, c.model.y, o), b = fit(X, y, repeated);

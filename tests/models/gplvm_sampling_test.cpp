@@ -23,7 +23,7 @@ GplvmFit trained(const RowMatrix& Y, Index Q, const char* kernel, bool dynamics 
   o.latent = Q;
   o.kernel = kernel;
   o.inducing = Y.rows();
-  o.starts = 1;
+  o.training.starts = 1;
   o.training.max_iterations = 150;
   o.held_iterations = 0;
   if (dynamics) o.times = Vector::LinSpaced(Y.rows(), 0.0, 1.0);

@@ -46,7 +46,7 @@ const Trained& trained() {
     o.times.resize(60, 1);
     o.times << steps(30), steps(30);
     o.sequences = {0, 30};
-    o.starts = 1;
+    o.training.starts = 1;
     o.training.max_iterations = 200;
     return Trained{Y, Gplvm(Y, o).fit()};
   }();
@@ -139,7 +139,7 @@ TEST(GplvmSequence, BadInput) {
   GplvmOptions o;
   o.latent = 1;
   o.inducing = 4;
-  o.starts = 1;
+  o.training.starts = 1;
   o.training.max_iterations = 0;
   EXPECT_THROW(Gplvm(trained().Y, o).fit().infer_sequence(Y, steps(4)), InputError);
 }

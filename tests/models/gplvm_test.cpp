@@ -105,7 +105,7 @@ TEST(Gplvm, WideOutputsAreThoseOfNarrowViews) {
     o.views = views;
     o.training.max_iterations = 0;
     o.held_iterations = 0;
-    o.starts = 1;
+    o.training.starts = 1;
     Gplvm model(wide, o);
     Random means(12);
     model.parameters().set("latent.mean", flat(means.normal_matrix(4, 2)));
@@ -201,7 +201,7 @@ TEST(Gplvm, LogDensityOfFurtherRows) {
   o.latent = 1;
   o.kernel = "linear(ard)";
   o.inducing = 2;
-  o.starts = 1;
+  o.training.starts = 1;
   o.training.max_iterations = 200;
   const GplvmFit fit = Gplvm(cloud(80, 1), o).fit();
   RowMatrix rows = cloud(20, 2);
@@ -336,7 +336,7 @@ TEST(Gplvm, FixedPointOfDynamics) {
   o.latent = 2;
   o.inducing = 8;
   o.times = times;
-  o.starts = 1;
+  o.training.starts = 1;
   o.held_iterations = 0;
   o.snr = 10.0;
   o.training.max_iterations = 1;
@@ -439,7 +439,7 @@ TEST(Gplvm, SettingsHoldFromEveryStart) {
   GplvmOptions o;
   o.latent = 2;
   o.kernel = "matern32(ard)";
-  o.starts = 3;
+  o.training.starts = 3;
   o.training.max_iterations = 3;
   o.held_iterations = 1;
   for (Index first = 0; first < 2; ++first) {
@@ -469,7 +469,7 @@ TEST(Gplvm, AStartOfSeveralViewsIsWhatTheyShare) {
   GplvmOptions o;
   o.latent = 4;
   o.views = {{"a", {0, 1, 2, 3, 4, 5}}, {"b", {6, 7, 8, 9, 10, 11}}};
-  o.starts = 1;
+  o.training.starts = 1;
   o.first_start = 1;
   o.held_iterations = 0;
   o.training.max_iterations = 0;
@@ -491,7 +491,7 @@ TEST(Gplvm, StartsFromTheComponentsOfOneView) {
   o.latent = 3;
   o.views = {{"a", {0, 1, 2}}, {"b", {3, 4, 5, 6, 7, 8}}};
   o.start_view = "a";
-  o.starts = 1;
+  o.training.starts = 1;
   o.held_iterations = 0;
   o.training.max_iterations = 0;
   const auto unexplained = [&](const std::string& view, Index first, Index count) {

@@ -37,7 +37,7 @@ TEST(Imbalance, OneInAThousandByLaplace) {
     GeneralisedOptions o;
     o.kernel = "se";
     o.mean = mean;
-    o.starts = 1;
+    o.training.starts = 1;
     o.training.max_iterations = 3;
     expect_near_the_rate(Generalised(rare.X, rare.y, o).fit(), rare);
   }
@@ -122,7 +122,7 @@ TEST(SeparableClasses, FullVariationalFits) {
     o.likelihood = likelihood;
     o.kernel = "se";
     o.method = Inference::vi;
-    o.starts = 1;
+    o.training.starts = 1;
     o.training.max_iterations = 5;
     Generalised model(data.X, data.y, o);
     model.parameters().set_prior("kernel.variance", Prior::parse("gamma(2,0.2)"));

@@ -251,7 +251,7 @@ TEST(MapGplvm, FurtherStartsKeepTheBestAndWhatWasFixed) {
   MapGplvmOptions o;
   o.training.max_iterations = 40;
   const double one = MapGplvm(Y, o).fit().summary.value;
-  o.starts = 3;
+  o.training.starts = 3;
   MapGplvm model(Y, o);
   model.parameters().set("likelihood.variance", 0.02);
   model.parameters().fix("likelihood.variance");
@@ -278,7 +278,7 @@ TEST(MapGplvm, BadInput) {
   };
   using O = MapGplvmOptions;
   expect("at least one dimension", Y, [](O& o) { o.latent = 0; });
-  expect("at least 1", Y, [](O& o) { o.starts = 0; });
+  expect("must not be negative", Y, [](O& o) { o.training.starts = -1; });
   expect("snr", Y, [](O& o) { o.snr = 1.0; });
   expect("times for 10 rows", Y, [](O& o) { o.times = Vector::LinSpaced(3, 0.0, 1.0); });
   expect("a label for each", Y, [](O& o) { o.discriminative = 1.0; });

@@ -35,7 +35,7 @@ SparseRegressionOptions options_of(const char* features, Index M) {
   o.approximation = "sor";
   o.features = features;
   o.inducing = M;
-  o.starts = 1;
+  o.training.starts = 1;
   o.scale_inputs = o.scale_outputs = ScaleMode::none;
   o.training.max_iterations = 60;
   return o;

@@ -124,7 +124,7 @@ TEST(Plan, AutomaticNumber) {
   o.kernel = "se";
   o.features = "eigen";
   o.subset = 0;
-  o.tell = [&](const std::string& line) { said.push_back(line); };
+  o.training.tell = [&](const std::string& line) { said.push_back(line); };
   SparseRegression model(X, y, o);
   model.parameters().set("kernel.lengthscales", Vector::Constant(1, 2.0));  // few would do for this
   const RegressionFit fit = model.fit();

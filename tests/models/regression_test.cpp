@@ -121,7 +121,7 @@ TEST(Regression, DefaultStartsFindShortLengthscales) {
     const auto d = periodic_data(40, seed);
     RegressionOptions options = unscaled("se");
     const double three = Regression(d.X, d.y, options).fit().log_marginal_likelihood;
-    options.starts = 12;
+    options.training.starts = 12;
     EXPECT_NEAR(three, Regression(d.X, d.y, options).fit().log_marginal_likelihood, 1e-3) << seed;
   }
 }

@@ -126,12 +126,12 @@ TEST(GeneralisedSparseEp, ResumedTrainingEndsTheSame) {
   GeneralisedOptions o = sparse("bernoulli", 1.0, 6);
   o.training.max_iterations = 8;
   std::optional<TrainingState> kept;
-  o.after_iteration = [&](const TrainingState& s) {
-    if (s.restarts.run->iterations == 3) kept = s;
+  o.training.after_iteration = [&](const TrainingProgress& now) {
+    if (now.run && now.run->iterations == 3) kept = now.state();
   };
   const GeneralisedFit whole = Generalised(d.X, d.y, o).fit();
   ASSERT_TRUE(kept.has_value());
-  o.after_iteration = nullptr;
+  o.training.after_iteration = nullptr;
   Generalised model(d.X, d.y, o);
   model.resume(*kept);
   EXPECT_EQ(model.fit().value, whole.value);

@@ -66,14 +66,14 @@ TEST_F(SparseFile, ASampleOfTheRowsIsEnoughToStartFrom) {
   options.inducing = 25;
   options.sample = 400;
   std::vector<std::string> said;
-  options.tell = [&](const std::string& text) { said.push_back(text); };
+  options.training.tell = [&](const std::string& text) { said.push_back(text); };
   SparseRegression file(rows(X, Y), options);
   const RegressionFit fit = file.fit();
   EXPECT_EQ(said.front(),
             "400 of 5500 rows are kept in memory, to choose inducing inputs and to start from");
   EXPECT_EQ(said.at(1), "start: an exact fit of 100 of 5500 rows");
   // Every row counts in the bound: it is that of the same model in memory at these parameters.
-  options.tell = nullptr;
+  options.training.tell = nullptr;
   SparseRegression all(X, Y, options);
   all.set_parameters(fit.parameters, fit.posterior.sparse().parts().features);
   EXPECT_EQ(file.evaluate().value, all.evaluate().value);

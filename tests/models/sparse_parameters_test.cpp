@@ -66,5 +66,56 @@ TEST(SparseParameters, FurtherRowsDropWhatWasSaidOfTheFirst) {
   EXPECT_TRUE(later.diagnostics.empty());
 }
 
+// What was set, fixed, bounded or given a prior of the inducing variables is there at the end.
+TEST(SparseParameters, TrainingHoldsWhatWasSaidOfInducingInputs) {
+  const SmallData d = small_data(120, 1, 1, 3);
+  const Vector Z = Eigen::Vector3d(0.1, 0.2, 0.3);
+  for (const bool fixed : {true, false}) {
+    SparseRegression model(d.X, d.Y, {.inducing = 3});
+    model.parameters().set("features.Z", Z);
+    if (fixed) model.parameters().fix("features.Z");
+    const RegressionFit fit = model.fit();
+    EXPECT_EQ(fit.parameters.at("features.Z").value == Z, fixed);
+    EXPECT_EQ(fit.parameters.at("features.Z").trainable, !fixed);
+  }
+  // Without a number, as many as were set are not looked for again.
+  SparseRegression model(d.X, d.Y);
+  const Vector all = Vector::LinSpaced(model.parameters().at("features.Z").value.size(), -2.0, 2.0);
+  model.parameters().set("features.Z", all);
+  model.parameters().fix("features.Z");
+  EXPECT_EQ(model.fit().parameters.at("features.Z").value, all);
+}
+
+TEST(SparseParameters, TrainingHoldsBoundsAndPriorsOfInducingInputs) {
+  const SmallData d = small_data(120, 1, 1, 3);
+  SparseRegression model(d.X, d.Y, {.inducing = 4});
+  model.parameters().set_bounds("features.Z", -0.5, 0.5);
+  model.parameters().set_prior("features.Z", Prior::parse("normal(0,0.1)"));
+  const RegressionFit fit = model.fit();
+  const Parameter& found = fit.parameters.at("features.Z");
+  EXPECT_LT(found.value.cwiseAbs().maxCoeff(), 0.5);
+  ASSERT_TRUE(found.prior);
+  EXPECT_EQ(found.prior->describe(), model.parameters().at("features.Z").prior->describe());
+  EXPECT_NE(fit.log_prior, 0.0);
+}
+
+TEST(SparseParameters, TrainingHoldsTheMeasureOfEigenfunctionsAndTheIntervalOfFourierFeatures) {
+  const SmallData d = small_data(120, 1, 1, 3);
+  SparseRegressionOptions eigen{.kernel = "se", .features = "eigen", .inducing = 8};
+  eigen.training.max_iterations = 5;
+  SparseRegression measure(d.X, d.Y, eigen);
+  measure.parameters().set("features.sd", 1.75);
+  measure.parameters().fix("features.sd");
+  EXPECT_EQ(measure.fit().parameters.at("features.sd").value(0), 1.75);
+  SparseRegressionOptions fourier{.kernel = "matern32", .features = "fourier", .inducing = 9};
+  fourier.training.max_iterations = 5;
+  SparseRegression interval(d.X, d.Y, fourier);
+  Vector ends = interval.parameters().at("features.interval").value;
+  ends(ends.size() - 1) += 1.0;
+  interval.parameters().set("features.interval", ends);
+  interval.parameters().fix("features.interval");
+  EXPECT_EQ(interval.fit().parameters.at("features.interval").value, ends);
+}
+
 }  // namespace
 }  // namespace covary

@@ -65,7 +65,8 @@ TEST(SparseRegression, NoiseStartsWhereFewInducingInputsCanBear) {
     X(i) = level + 0.05 * random.normal();
     Y(i) = std::sin(7.0 * level) + 0.001 * random.normal();
   }
-  SparseRegressionOptions o{.inducing = 10, .starts = 1};
+  SparseRegressionOptions o{.inducing = 10};
+  o.training.starts = 1;
   o.training.max_iterations = 1;
   const RegressionFit fit = SparseRegression(X, Y, o).fit();
   EXPECT_GT(fit.summary.initial_value, -10.0 * 500);
@@ -74,7 +75,7 @@ TEST(SparseRegression, NoiseStartsWhereFewInducingInputsCanBear) {
 
 TEST(SparseRegression, TheNumberOfInducingInputsIsFound) {
   const SmallData d = small_data(400, 1, 1, 7);
-  const RegressionFit exact = Regression(d.X, d.Y, {.starts = 1}).fit();
+  const RegressionFit exact = Regression(d.X, d.Y, {.training = {.starts = 1}}).fit();
   const RegressionFit fit = SparseRegression(d.X, d.Y).fit();
   EXPECT_NE(fit.summary.reason.find("M = "), std::string::npos);
   EXPECT_LT(*fit.summary.upper_bound - fit.log_marginal_likelihood, 0.01 * 400);
@@ -92,7 +93,7 @@ TEST(SparseRegression, AWarmStartTrainsByAnotherApproximationFirst) {
           .fit();
   options.warm_start = "fitc";
   std::vector<std::string> told;
-  options.tell = [&](const std::string& text) { told.push_back(text); };
+  options.training.tell = [&](const std::string& text) { told.push_back(text); };
   SparseRegression model(d.X, d.Y, options);
   const RegressionFit warm = model.fit();
   EXPECT_EQ(warm.posterior.model(), "vfe");
@@ -158,10 +159,12 @@ TEST(SparseRegression, ResumedTrainingEndsWithTheSameBits) {
   SparseRegressionOptions options{.inducing = 8};
   options.training.max_iterations = 25;
   std::vector<TrainingState> states;
-  options.after_iteration = [&](const TrainingState& s) { states.push_back(s); };
+  options.training.after_iteration = [&](const TrainingProgress& p) {
+    states.push_back(p.state());
+  };
   const RegressionFit whole = SparseRegression(d.X, d.Y, options).fit();
   ASSERT_GT(states.size(), 10u);
-  options.after_iteration = nullptr;
+  options.training.after_iteration = nullptr;
   SparseRegression again(d.X, d.Y, options);
   again.resume(states[7]);
   const RegressionFit resumed = again.fit();
@@ -177,7 +180,9 @@ TEST(SparseRegression, ResumedWithAutomaticOrFixedInducingInputs) {
     options.training.max_iterations = 60;
     options.training.function_tolerance = 1e-14;
     std::vector<TrainingState> states;
-    options.after_iteration = [&](const TrainingState& s) { states.push_back(s); };
+    options.training.after_iteration = [&](const TrainingProgress& p) {
+      states.push_back(p.state());
+    };
     const auto fit = [&](const TrainingState* from) {
       SparseRegression model(d.X, d.Y, options);
       if (!automatic) model.parameters().fix("features.Z");
@@ -187,7 +192,7 @@ TEST(SparseRegression, ResumedWithAutomaticOrFixedInducingInputs) {
     const RegressionFit whole = fit(nullptr);
     ASSERT_FALSE(states.empty());
     const TrainingState middle = states[states.size() / 2];
-    options.after_iteration = nullptr;
+    options.training.after_iteration = nullptr;
     const RegressionFit resumed = fit(&middle);
     EXPECT_EQ(resumed.log_marginal_likelihood, whole.log_marginal_likelihood);
     EXPECT_EQ(parts_of(resumed).values.z, parts_of(whole).values.z);

@@ -146,8 +146,8 @@ TEST(StochasticGplvm, MinibatchesFindTheCurve) {
   const RowMatrix Y = curve(300);
   StochasticGplvmOptions o = small();
   o.gplvm.inducing = 15;
-  o.batch = 50;
-  o.steps = 900;
+  o.gplvm.training.batch = 50;
+  o.gplvm.training.steps = 900;
   StochasticGplvm model(Y, o);
   const double before = model.elbo();
   const GplvmFit fit = model.fit();
@@ -161,8 +161,8 @@ TEST(StochasticGplvm, MinibatchesFindTheCurve) {
 TEST(StochasticGplvm, LabelsHaveALatentSpace) {
   const RowMatrix Y = outputs_for("bernoulli", 150);
   StochasticGplvmOptions o = small("bernoulli");
-  o.batch = 50;
-  o.steps = 200;
+  o.gplvm.training.batch = 50;
+  o.gplvm.training.steps = 200;
   o.draws = 8;
   StochasticGplvm model(Y, o);
   const double before = model.elbo();
@@ -204,7 +204,7 @@ TEST(StochasticGplvm, RefusesWhatItCannotDo) {
   EXPECT_THROW(StochasticGplvm(Y, small("softmax(3)")), Unsupported);
   EXPECT_THROW(StochasticGplvm(Y, small("bernoulli")), InputError);  // no labels
   o = small();
-  o.batch = -1;
+  o.gplvm.training.batch = -1;
   EXPECT_THROW(StochasticGplvm(Y, o), InputError);
   o = small();
   o.draws = 3;
@@ -214,11 +214,36 @@ TEST(StochasticGplvm, RefusesWhatItCannotDo) {
 TEST(StochasticGplvm, SameSeedSameBits) {
   const RowMatrix Y = outputs_for("poisson", 40);
   StochasticGplvmOptions o = small("poisson");
-  o.batch = 16;
-  o.steps = 30;
+  o.gplvm.training.batch = 16;
+  o.gplvm.training.steps = 30;
   const GplvmFit a = StochasticGplvm(Y, o).fit(), b = StochasticGplvm(Y, o).fit();
   EXPECT_EQ(a.mean, b.mean);
   EXPECT_EQ(a.elbo, b.elbo);
+}
+
+// Taken up from any step, q(x) of the rows and q(u) with it, training ends with the same bits.
+TEST(StochasticGplvm, ResumedTrainingHasTheSameBits) {
+  const RowMatrix Y = outputs_for("poisson", 40);
+  StochasticGplvmOptions o = small("poisson");
+  o.gplvm.training.batch = 16;
+  o.gplvm.training.steps = 40;
+  o.gplvm.training.natural_ramp = 3;
+  std::vector<TrainingState> states;
+  o.gplvm.training.after_iteration = [&](const TrainingProgress& now) {
+    states.push_back(now.state());
+  };
+  const GplvmFit whole = StochasticGplvm(Y, o).fit();
+  o.gplvm.training.after_iteration = nullptr;
+  ASSERT_EQ(states.size(), 41u);
+  for (const std::size_t i : {std::size_t{2}, std::size_t{20}, std::size_t{40}}) {
+    StochasticGplvm again(Y, o);
+    again.resume(states[i]);
+    const GplvmFit fit = again.fit();
+    EXPECT_EQ(fit.mean, whole.mean);
+    EXPECT_EQ(fit.variance, whole.variance);
+    EXPECT_EQ(fit.parameters.values(), whole.parameters.values());
+    EXPECT_EQ(fit.elbo, whole.elbo);
+  }
 }
 
 }  // namespace

@@ -39,8 +39,8 @@ TEST_F(SvgpFile, BoundAndFitOfAFile) {
     Svgp memory(data.X, Y.col(0), o), file(rows(data.X, Y), o);
     EXPECT_NEAR(file.elbo(), memory.elbo(), 1e-9 * std::abs(memory.elbo()));
     EXPECT_NEAR(file.fit().value, memory.fit().value, 1e-6 * std::abs(memory.elbo()));
-    o.batch = 64;
-    o.steps = 200;
+    o.training.batch = 64;
+    o.training.steps = 200;
     Svgp streamed(rows(data.X, Y), o);
     const double before = streamed.elbo();
     const GeneralisedFit fit = streamed.fit();

@@ -228,7 +228,7 @@ TEST(Svgp, ExposuresAreTakenIntoAccount) {
 TEST(Svgp, T24BatchesAreUnbiased) {
   const Labelled data = simulation_one(120, 3);
   SvgpOptions o = brief("bernoulli(probit)", 8);
-  o.batch = 30;
+  o.training.batch = 30;
   const Svgp model(data.X, data.y, o);
   const NaturalGaussian q = model.prior();
   const Vector u = model.parameters().flatten();
@@ -254,8 +254,8 @@ TEST(Svgp, MinibatchesComeNearTheFullOptimum) {
   const Labelled data = simulation_one(800, 5);
   SvgpOptions o = brief("bernoulli(logit)", 15, 60);
   const GeneralisedFit full = Svgp(data.X, data.y, o).fit();
-  o.batch = 100;
-  o.steps = 1500;
+  o.training.batch = 100;
+  o.training.steps = 1500;
   Svgp model(data.X, data.y, o);
   const GeneralisedFit batches = model.fit();
   EXPECT_EQ(batches.summary.iterations, 1500);
@@ -281,8 +281,8 @@ TEST(Svgp, MinibatchesOfLargeCountsDoNotLeap) {
     y(i) = std::floor(300.0 * std::exp(std::sin(X(i, 0))));
   }
   SvgpOptions o = brief("poisson", 10);
-  o.batch = 50;
-  o.steps = 300;
+  o.training.batch = 50;
+  o.training.steps = 300;
   const GeneralisedFit fit = Svgp(X, y, o).fit();
   const RowMatrix at = (RowMatrix(2, 1) << 1.5, 4.5).finished();
   const Vector mean = fit.predict(at).mean;
@@ -296,8 +296,8 @@ TEST(Svgp, T26SameSeedSameResult) {
   const Labelled data = simulation_one(200, 7);
   for (const Index batch : {Index{0}, Index{64}}) {
     SvgpOptions o = brief("bernoulli(logit)", 8, 5);
-    o.batch = batch;
-    o.steps = 30;
+    o.training.batch = batch;
+    o.training.steps = 30;
     o.selection = Selection::random;
     Svgp a(data.X, data.y, o), b(data.X, data.y, o);
     const RowMatrix X = a.input_scaling().apply(data.X);
@@ -314,9 +314,9 @@ TEST(Svgp, T26SameSeedSameResult) {
 TEST(Svgp, MinibatchesHaveTheSameBitsForAnyThreads) {
   const Labelled data = simulation_one(400, 9);
   SvgpOptions o = brief("bernoulli(logit)", 80, 5);
-  o.batch = 300;
-  o.steps = 12;
-  o.natural_ramp = 2;
+  o.training.batch = 300;
+  o.training.steps = 12;
+  o.training.natural_ramp = 2;
   o.jitter = 1e-6;
   set_threads(1);
   const GeneralisedFit first = Svgp(data.X, data.y, o).fit();
@@ -377,13 +377,13 @@ TEST(Svgp, TheLastSmallerBatchHasItsOwnScale) {
   // 70 rows in batches of 32: 32, 32 and 6, twice.
   const Labelled data = simulation_one(70, 11);
   SvgpOptions o = brief("bernoulli(logit)", 6);
-  o.batch = 32;
-  o.epochs = 2;
+  o.training.batch = 32;
+  o.training.epochs = 2;
   Index steps = 0;
-  o.after_iteration = [&](const SvgpState& s) {
-    ++steps;
-    ASSERT_TRUE(s.adam.has_value());
-    EXPECT_TRUE(s.q.q().m.allFinite());
+  o.training.after_iteration = [&](const TrainingProgress& now) {
+    steps += !now.over;
+    ASSERT_TRUE(now.adam);
+    EXPECT_TRUE(now.state().blocks.front().allFinite());
   };
   const GeneralisedFit fit = Svgp(data.X, data.y, o).fit();
   EXPECT_EQ(steps, 6);
@@ -395,13 +395,15 @@ TEST(Svgp, ALookAtTrainingOnTheWay) {
   const Labelled data = simulation_one(90, 12);
   for (const Index batch : {Index{0}, Index{30}}) {
     SvgpOptions o = brief("bernoulli(logit)", 6, 8);
-    o.batch = batch;
-    o.steps = 20;
-    o.natural_ramp = 2;
-    o.final_sweeps = 0;
+    o.training.batch = batch;
+    o.training.steps = 20;
+    o.training.natural_ramp = 2;
+    o.training.final_sweeps = 0;
     o.q.tolerance = 1e-9;
-    SvgpState last;
-    o.after_iteration = [&](const SvgpState& s) { last = s; };
+    TrainingState last;
+    o.training.after_iteration = [&](const TrainingProgress& now) {
+      if (!now.over) last = now.state();
+    };
     Svgp model(data.X, data.y, o);
     EXPECT_THROW(model.at(last), InputError);
     const GeneralisedFit fit = model.fit(), seen = model.at(last);
@@ -420,21 +422,22 @@ TEST(Svgp, ALookAtTrainingOnTheWay) {
 TEST(Svgp, AdamMovesOnceInSoManyBatches) {
   const Labelled data = simulation_one(90, 12);
   SvgpOptions o = brief("bernoulli(logit)", 6);
-  o.batch = 30;
-  o.steps = 20;
-  o.natural_ramp = 0;
-  o.adam_every = 3;
+  o.training.batch = 30;
+  o.training.steps = 20;
+  o.training.natural_ramp = 0;
+  o.training.adam_every = 3;
   std::vector<double> lengths;
   Index moves = 0;
-  o.after_iteration = [&](const SvgpState& s) {
-    lengths.push_back(s.adam->u(1));
-    moves = s.adam->steps;
+  o.training.after_iteration = [&](const TrainingProgress& now) {
+    if (now.over) return;
+    lengths.push_back(now.adam->u(1));
+    moves = now.adam->steps;
   };
   EXPECT_EQ(Svgp(data.X, data.y, o).fit().summary.iterations, 20);
   EXPECT_EQ(moves, 7);  // steps 0, 3, …, 18
   for (std::size_t i = 1; i < lengths.size(); ++i)
     EXPECT_EQ(lengths[i] != lengths[i - 1], i % 3 == 0) << i;
-  o.adam_every = 0;
+  o.training.adam_every = 0;
   EXPECT_NE(message([&] { Svgp(data.X, data.y, o); }).find("adam_every"), std::string::npos);
 }
 
@@ -454,8 +457,8 @@ TEST(Svgp, HeldParametersStayAndNothingIsTrainedWhenAskedNotTo) {
   const Labelled data = simulation_one(100, 17);
   for (const Index batch : {Index{0}, Index{25}}) {
     SvgpOptions o = brief("bernoulli(logit)", 6, 5);
-    o.batch = batch;
-    o.steps = 20;
+    o.training.batch = batch;
+    o.training.steps = 20;
     Svgp model(data.X, data.y, o);
     model.parameters().fix("features.Z");
     model.parameters().set("kernel.variance", 3.0);
@@ -478,8 +481,8 @@ TEST(Svgp, HeldParametersStayAndNothingIsTrainedWhenAskedNotTo) {
 TEST(Svgp, TheCallerMayStopMinibatches) {
   const Labelled data = simulation_one(100, 19);
   SvgpOptions o = brief("bernoulli(logit)", 6);
-  o.batch = 20;
-  o.steps = 500;
+  o.training.batch = 20;
+  o.training.steps = 500;
   Index steps = 0;
   o.training.stop = [&] { return ++steps > 7; };
   const GeneralisedFit fit = Svgp(data.X, data.y, o).fit();
@@ -503,11 +506,11 @@ TEST(Svgp, BadInput) {
   EXPECT_TRUE(
       has(make([](auto& o) { o.inducing = 51; }), "51 inducing inputs are more than the 50"));
   EXPECT_TRUE(has(make([](auto& o) { o.inducing = 0; }), "inducing is 0"));
-  EXPECT_TRUE(
-      has(make([](auto& o) { o.batch = 51; }), "51 rows is larger than the data, which have 50"));
-  EXPECT_TRUE(has(make([](auto& o) { o.batch = -1; }), "batch is -1"));
-  EXPECT_TRUE(has(make([](auto& o) { o.natural_step = 0.0; }), "natural_step is 0"));
-  EXPECT_TRUE(has(make([](auto& o) { o.learning_rate.rate = -1.0; }), "rate is -1"));
+  EXPECT_TRUE(has(make([](auto& o) { o.training.batch = 51; }),
+                  "51 rows is larger than the data, which have 50"));
+  EXPECT_TRUE(has(make([](auto& o) { o.training.batch = -1; }), "batch is -1"));
+  EXPECT_TRUE(has(make([](auto& o) { o.training.natural_step = 0.0; }), "natural_step is 0"));
+  EXPECT_TRUE(has(make([](auto& o) { o.training.learning_rate.rate = -1.0; }), "rate is -1"));
   EXPECT_TRUE(
       has(make([](auto& o) { o.weights = Vector::Constant(50, -1.0); }), "weight of row 0 is -1"));
   EXPECT_TRUE(has(make([](auto& o) { o.weights = Vector::Zero(50); }), "all weights are zero"));

@@ -33,7 +33,7 @@ struct Data {
 RegressionFit exact_fit(const Data& d, const Kernel& kernel = "se(ard)") {
   RegressionOptions o;
   o.kernel = kernel;
-  o.starts = 1;
+  o.training.starts = 1;
   o.training.max_iterations = 30;
   return Regression(d.X, d.Y, o).fit();
 }
@@ -41,7 +41,7 @@ RegressionFit sparse_fit(const Data& d, const char* approximation) {
   SparseRegressionOptions o;
   o.approximation = approximation;
   o.inducing = 12;
-  o.starts = 1;
+  o.training.starts = 1;
   o.training.max_iterations = 30;
   return SparseRegression(d.X, d.Y, o).fit();
 }
@@ -199,7 +199,7 @@ TEST(UncertainPrediction, LatentOutputsShareTheirInput) {
   GplvmOptions o;
   o.latent = 1;
   o.inducing = 10;
-  o.starts = 1;
+  o.training.starts = 1;
   o.training.max_iterations = 40;
   const GplvmFit fit = Gplvm(Data().Y, o).fit();
   const RowMatrix x = RowMatrix::Constant(1, 1, 0.2), S = RowMatrix::Constant(1, 1, 0.3);

@@ -24,7 +24,7 @@ GplvmFit trained(Index P, std::vector<LatentView> views = {}, Kernel kernel = "s
   GplvmOptions o;
   o.latent = 2;
   o.inducing = 8;
-  o.starts = 1;
+  o.training.starts = 1;
   o.held_iterations = 5;
   o.training.max_iterations = 10;
   o.views = std::move(views);

@@ -18,7 +18,7 @@ RegressionFit fitted(const RowMatrix& X, const RowMatrix& Y, const char* kernel 
                      Index iterations = 30) {
   RegressionOptions o;
   o.kernel = kernel;
-  o.starts = 1;
+  o.training.starts = 1;
   o.training.max_iterations = iterations;
   return Regression(X, Y, o).fit();
 }
@@ -66,7 +66,7 @@ TEST(RegressionReport, SparseFitsShowWhatTheirVariablesSee) {
     o.kernel = "se";
     o.features = features;
     o.inducing = M;
-    o.starts = 1;
+    o.training.starts = 1;
     o.training.max_iterations = 5;
     return regression_report(SparseRegression(d.X, d.y, o).fit());
   };

@@ -39,7 +39,7 @@ Rates counts(Index N, Index D, bool exposure) {
   GeneralisedOptions o;
   o.likelihood = "poisson";
   o.mean = "constant";
-  o.starts = 1;
+  o.training.starts = 1;
   o.training.max_iterations = 15;
   o.aux = data.aux;
   GeneralisedFit fit = Generalised(data.X, data.y, o).fit();
@@ -96,7 +96,7 @@ TEST(TargetReport, OutliersInTheUnitsOfTheData) {
   data.y(7) = std::nan("");
   GeneralisedOptions o;
   o.likelihood = "student_t";
-  o.starts = 1;
+  o.training.starts = 1;
   o.training.max_iterations = 15;
   const GeneralisedFit fit = Generalised(data.X, data.y, o).fit();
   const std::string html = target_report(fit, data);

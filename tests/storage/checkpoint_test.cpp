@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "covary/error.hpp"
+#include "covary/models/regression.hpp"
 #include "covary/storage/container.hpp"
 #include "support/random_data.hpp"
 
@@ -26,9 +27,11 @@ TEST(Checkpoint, TrainingGoesOnWithTheSameBits) {
   const File file;
   std::vector<TrainingState> states;
   RegressionOptions options;
-  options.after_iteration = [&](const TrainingState& s) { states.push_back(s); };
+  options.training.after_iteration = [&](const TrainingProgress& p) {
+    states.push_back(p.state());
+  };
   const RegressionFit whole = Regression(data.X, data.Y, options).fit();
-  options.after_iteration = nullptr;
+  options.training.after_iteration = nullptr;
   ASSERT_GT(states.size(), 20u);
   for (std::size_t i = 0; i < states.size(); i += 6) {
     save_checkpoint(file.path, states[i], "this problem");
@@ -50,9 +53,9 @@ TEST(Checkpoint, TrainingGoesOnWithTheSameBits) {
 TEST(Checkpoint, KeepsTheJitter) {
   const File file;
   TrainingState state;
-  state.restarts.run.emplace();
-  state.restarts.run->u = state.restarts.run->gradient = Vector::Ones(2);
-  state.restarts.run->value = 1.0;
+  state.run.emplace();
+  state.run->u = state.run->gradient = Vector::Ones(2);
+  state.run->value = 1.0;
   state.jitter = {1e-9, 1e-8, 3e-8, false};
   save_checkpoint(file.path, state, "p");
   const TrainingState back = load_checkpoint(file.path, "p");
@@ -65,9 +68,9 @@ TEST(Checkpoint, WhatIsNoCheckpointOfThisProblemIsRefused) {
   const File file;
   TrainingState state;
   EXPECT_THROW(save_checkpoint(file.path, state, "p"), InputError);  // no iteration yet
-  state.restarts.run.emplace();
-  state.restarts.run->u = state.restarts.run->gradient = Vector::Ones(2);
-  state.restarts.run->value = 1.0;
+  state.run.emplace();
+  state.run->u = state.run->gradient = Vector::Ones(2);
+  state.run->value = 1.0;
   save_checkpoint(file.path, state, "p");
   EXPECT_THROW(load_checkpoint(file.path, "q"), InputError);
   Container other;

@@ -19,7 +19,7 @@ SavedClassDensity saved() {
   o.classes = {"a", "b"};
   o.gplvm.latent = 2;
   o.gplvm.inducing = 4;
-  o.gplvm.starts = 1;
+  o.gplvm.training.starts = 1;
   o.gplvm.held_iterations = 2;
   o.gplvm.training.max_iterations = 4;
   const Vector labels = (Vector(10) << 0, 0, 0, 0, 1, 1, 1, 1, 1, 1).finished();

@@ -32,7 +32,7 @@ SavedModel rich_model() {
   RegressionOptions options;
   options.kernel = "se(ard) + matern32@0,2 * periodic@1 + white";
   options.mean = "linear";
-  options.starts = 1;
+  options.training.starts = 1;
   options.training.max_iterations = 20;
   Regression model(d.X, Y, options, Vector::LinSpaced(40, 0.0, 0.1));
   model.parameters().set_prior("kernel.0.lengthscales", Prior::gamma(2, 0.5));

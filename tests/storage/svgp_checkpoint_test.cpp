@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "covary/error.hpp"
+#include "covary/models/svgp.hpp"
 #include "covary/storage/checkpointing.hpp"
 #include "covary/storage/container.hpp"
 #include "support/random_data.hpp"
@@ -57,21 +58,21 @@ TEST_F(SvgpCheckpoint, TrainingGoesOnWithTheSameBits) {
     o.likelihood = c.likelihood;
     o.covariance = c.covariance;
     o.inducing = 7;
-    o.batch = c.batch;
-    o.steps = 60;
-    o.natural_ramp = 4;
-    o.adam_every = c.adam_every;
-    o.final_sweeps = 2;
+    o.training.batch = c.batch;
+    o.training.steps = 60;
+    o.training.natural_ramp = 4;
+    o.training.adam_every = c.adam_every;
+    o.training.final_sweeps = 2;
     o.training.max_iterations = 12;
-    std::vector<SvgpState> states;
-    o.after_iteration = [&](const SvgpState& s) { states.push_back(s); };
+    std::vector<TrainingState> states;
+    o.training.after_iteration = [&](const TrainingProgress& p) { states.push_back(p.state()); };
     const GeneralisedFit whole = Svgp(data.X, y, o).fit();
-    o.after_iteration = nullptr;
+    o.training.after_iteration = nullptr;
     ASSERT_GT(states.size(), 6u);
     for (const std::size_t i : {std::size_t{0}, states.size() / 3, states.size() - 2}) {
       save_checkpoint(path, states[i], "this problem");
       Svgp model(data.X, y, o);
-      model.resume(load_svgp_checkpoint(path, "this problem"));
+      model.resume(load_checkpoint(path, "this problem"));
       expect_same(model.fit(), whole, data.X);
     }
   }
@@ -81,22 +82,23 @@ TEST_F(SvgpCheckpoint, TheFileIsWrittenOnTheWayAndAtTheEnd) {
   SvgpOptions o;
   o.likelihood = "bernoulli(logit)";
   o.inducing = 6;
-  o.batch = 30;
-  o.steps = 25;
+  o.training.batch = 30;
+  o.training.steps = 25;
   Checkpointing checkpointing(path);
   checkpointing.problem = "p";
-  EXPECT_FALSE(checkpointing.save());  // nothing to keep yet
+  EXPECT_FALSE(checkpointing.saved());  // nothing was kept yet
   Index seen = 0;
-  o.after_iteration = [&](const SvgpState& s) {
-    checkpointing.keep(s);
-    if (++seen == 1) {
-      EXPECT_EQ(load_svgp_checkpoint(path, "p").step, 1);
+  o.training.after_iteration = [&](const TrainingProgress& now) {
+    checkpointing.keep(now);
+    seen += !now.over;
+    if (seen == 1) {
+      EXPECT_EQ(load_checkpoint(path, "p").minibatches->step, 1);
     }
   };
   Svgp(data.X, labels, o).fit();
-  EXPECT_TRUE(checkpointing.save());
-  const SvgpState last = load_svgp_checkpoint(path, "p");
-  EXPECT_EQ(last.step, 25);
+  EXPECT_TRUE(checkpointing.saved());
+  const TrainingState last = load_checkpoint(path, "p");
+  EXPECT_EQ(last.minibatches->step, 25);
   EXPECT_GT(last.seconds, 0.0);
   EXPECT_EQ(seen, 25);
 }
@@ -105,27 +107,33 @@ TEST_F(SvgpCheckpoint, WhatIsNoCheckpointOfThisModelIsRefused) {
   SvgpOptions o;
   o.likelihood = "bernoulli(logit)";
   o.inducing = 6;
-  o.batch = 30;
-  o.steps = 3;
-  SvgpState state;
+  o.training.batch = 30;
+  o.training.steps = 3;
+  TrainingState state;
   EXPECT_THROW(save_checkpoint(path, state, "p"), InputError);  // no iteration yet
-  o.after_iteration = [&](const SvgpState& s) { state = s; };
+  o.training.after_iteration = [&](const TrainingProgress& p) { state = p.state(); };
   Svgp(data.X, labels, o).fit();
   save_checkpoint(path, state, "p");
-  EXPECT_THROW(load_svgp_checkpoint(path, "q"), InputError);
-  EXPECT_THROW(load_checkpoint(path, "p"), FileError);  // one of regression
+  EXPECT_THROW(load_checkpoint(path, "q"), InputError);
   // A precision that is none.
   Container c = read_container(path);
-  c.tensors.erase("q.precision.0");
-  c.put_matrix("q.precision.0", -Matrix::Identity(6, 6));
+  c.tensors.erase("blocks.1");
+  c.put_matrix("blocks.1", -Matrix::Identity(6, 6));
   write_container(path, c);
-  EXPECT_THROW(load_svgp_checkpoint(path, "p"), FileError);
+  {
+    SvgpOptions same = o;
+    same.training.after_iteration = nullptr;
+    same.training.steps = 5;
+    Svgp model(data.X, labels, same);
+    model.resume(load_checkpoint(path, "p"));
+    EXPECT_THROW(model.fit(), InputError);
+  }
   // Other models than the state's.
-  o.after_iteration = nullptr;
+  o.training.after_iteration = nullptr;
   for (const Index M : {Index{5}, Index{6}}) {
     SvgpOptions other = o;
     other.inducing = M;
-    if (M == 6) other.batch = 0;
+    if (M == 6) other.training.batch = 0;
     Svgp model(data.X, labels, other);
     model.resume(state);
     EXPECT_THROW(model.fit(), InputError);

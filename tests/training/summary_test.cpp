@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "covary/error.hpp"
 #include "covary/training/lbfgs.hpp"
 #include "functions.hpp"
 
@@ -55,15 +56,22 @@ TEST(Summary, FullHoldsEverything) {
   EXPECT_TRUE(holds(s.full(), "60.125"));
 }
 
-TEST(Summary, NegateTurnsEveryValue) {
+TEST(Summary, EveryValueBecomesALogDensityInTheUnitsOfTheData) {
   Summary s = example();
-  s.negate_values();
-  EXPECT_EQ(s.value, -55.9003);
-  EXPECT_EQ(s.initial_value, -120.5);
-  EXPECT_EQ(s.starts[1].value, -55.9003);
+  s.to_log_density(0.5);
+  EXPECT_EQ(s.value, -(55.9003 + 0.5));
+  EXPECT_EQ(s.initial_value, -121.0);
+  EXPECT_EQ(s.starts[1].value, -(55.9003 + 0.5));
   EXPECT_FALSE(s.starts[0].value.has_value());
-  EXPECT_EQ(s.trace[1].value, -80.25);
+  EXPECT_EQ(s.trace[1].value, -80.75);
   EXPECT_EQ(s.trace[1].gradient_norm, 12.5);
+}
+
+TEST(Summary, ReasonsForStoppingAreWords) {
+  for (int i = 0; i <= static_cast<int>(Stop::running); ++i)
+    EXPECT_EQ(parse_stop(print(static_cast<Stop>(i))), static_cast<Stop>(i));
+  EXPECT_EQ(print(Stop::seconds), "seconds");
+  EXPECT_THROW(parse_stop("tired"), InputError);
 }
 
 TEST(Summary, TraceOfARun) {

@@ -33,7 +33,8 @@ struct ClassDensityFit {
 
 // X: N×D, NaN where missing. labels: 0, 1, … for each row, NaN where missing: such rows are left
 // out. InputError for a class with fewer than two rows.
-ClassDensityFit fit_class_density(ConstRows X, ConstVector labels,
-                                  ClassDensityOptions options = {});
+// `resume`: a state of the training of a model of the same data and options.
+ClassDensityFit fit_class_density(ConstRows X, ConstVector labels, ClassDensityOptions options = {},
+                                  TrainingState resume = {});
 
 }  // namespace covary

@@ -22,9 +22,6 @@ struct GeneralisedOptions : LatentOptions {
   Selection selection = Selection::greedy_variance;
   RowMatrix Z = {};
   double jitter = 0.0;
-  // Starts of the optimiser; 0: three up to 300 rows, one beyond and with inducing inputs.
-  Index starts = 0;
-  std::function<void(const TrainingState&)> after_iteration = nullptr;
 
   void check() const;
 };
@@ -53,7 +50,7 @@ class Generalised {
   Index rows() const { return model_.X.rows(); }
   double log_jacobian() const { return log_jacobian_; }
   Index inducing() const { return features_ ? features_->size() : 0; }
-  Index starts() const;  // of the optimiser
+  Index starts() const;  // of training: three up to 300 rows, one beyond and with inducing inputs
   const std::vector<std::string>& warnings() const { return warnings_; }
   std::string name() const;  // "laplace", "ep", "ep(0.5)", "vgp", "fitc", "pep(0.5)"
 
@@ -62,7 +59,8 @@ class Generalised {
   // −(evidence + log prior) of the free unconstrained vector, in model units.
   std::optional<double> objective(const Vector& u, Vector* gradient) const;
 
-  // The next fit() goes on from a state that after_iteration was given.
+  // The next fit() goes on from a state of the training of a model of the same data, parameters and
+  // options, and ends with the same bits as that one.
   void resume(TrainingState state) { resume_ = std::move(state); }
   GeneralisedFit fit();
 
@@ -90,9 +88,8 @@ class Generalised {
                                 LatentParameters* bar) const;
   std::optional<double> objective(const Vector& u, Vector* gradient, Jitter& jitter) const;
   RowMatrix choose_Z(Index M);
-  Minimum minimise(const LbfgsOptions& training, Index starts, RestartsState state, Jitter& jitter,
-                   bool tell);
-  void settle_Z(Jitter& jitter);
+  Problem problem(Jitter& jitter);
+  void settle_Z(Trainer& trainer, Jitter& jitter);
 
   GeneralisedOptions options_;
   MultiLatentModel model_;  // the data as the model sees them
@@ -101,8 +98,9 @@ class Generalised {
   double log_jacobian_ = 0.0;
   std::vector<std::string> warnings_;
   FeaturesPtr features_;  // or none
+  Vector chosen_Z_;       // as the model chose it
   Parameters parameters_;
-  std::optional<TrainingState> resume_;
+  TrainingState resume_;
 };
 
 }  // namespace covary

@@ -14,17 +14,6 @@
 
 namespace covary {
 
-// Where training stands: it is a chain of minimisations, of starts and within them.
-struct GplvmState {
-  struct Done {
-    Minimum minimum;
-    Jitter jitter;
-    std::string failure = "";  // why there is no minimum
-  };
-  std::vector<Done> done;  // in order
-  TrainingState now;       // of the one under way
-};
-
 struct GplvmOptions {
   Index latent = 10;          // Q, more than is needed: what is not used switches itself off
   Kernel kernel = "se(ard)";  // of every mapping
@@ -57,8 +46,8 @@ struct GplvmOptions {
   // kept. With times, rows that do not follow each other are trained first, for twice the
   // iterations held, and the dynamics begin at the smooth part of their means.
   RowMatrix start_mean = {};
-  // Of several views: all dimensions, and the dynamics, start from components of this one, which the
-  // others explain as far as they can. For a view that others shall predict.
+  // Of several views: all dimensions, and the dynamics, start from components of this one, which
+  // the others explain as far as they can. For a view that others shall predict.
   std::string start_view = {};
   double snr = 100.0;
   Index held_iterations = 100;
@@ -66,13 +55,9 @@ struct GplvmOptions {
   // Before each part of training, at most so many steps of q(X) to its fixed point, as long as the
   // bound rises; −1: ten with times, else none.
   Index fixed_point = -1;
-  Index starts = 0;       // 0: four up to 500 rows, two up to 2000, else one
   Index first_start = 0;  // starts first_start, first_start + 1, … are made
   std::uint64_t seed = 0;
-  LbfgsOptions training = {};
-  std::function<void(const TrainingState&)> after_iteration = nullptr;
-  std::function<void(const GplvmState&)> keep = nullptr;  // after every iteration, for resume()
-  std::function<void(const std::string&)> tell = nullptr;
+  TrainingOptions training = {};  // starts: four up to 500 rows, two up to 2000, else one
 
   void check() const;
 };
@@ -105,11 +90,15 @@ class Gplvm {
   // −(bound + log prior) of the free unconstrained vector, in model units.
   std::optional<double> objective(const Vector& u, Vector* gradient, Jitter& jitter) const;
 
-  // The next fit() goes on from a state that `keep` was given by a model of the same data,
-  // parameters and options, and ends with the same bits as that one.
-  void resume(GplvmState state) { state_ = std::move(state); }
+  // The same for training; it refers to this model and to `jitter`.
+  Problem problem(Jitter& jitter);
 
+  // The next fit() goes on from a state of the training of a model of the same data, parameters and
+  // options, and ends with the same bits as that one.
+  void resume(TrainingState state) { resume_ = std::move(state); }
   GplvmFit fit();
+  // As a part of the training of a larger model.
+  GplvmFit fit(Trainer& trainer);
 
  private:
   struct View {
@@ -140,12 +129,11 @@ class Gplvm {
   void take(ConstRows Y);
   void set_metric(LbfgsOptions& options) const;
   void hold();  // fixes the noise and the variances of the kernel
-  Minimum train(const LbfgsOptions& options, Jitter& jitter, bool keep_state);
-  void train_held(Jitter& jitter);
-  void start_from_static(Index start, Jitter& jitter);
-  Minimum train_from(Index start, Jitter& jitter);
+  void train_held(Trainer& trainer, Jitter& jitter);
+  void start_from_static(Index start, Trainer& trainer, Jitter& jitter);
+  Minimum train_from(Index start, Trainer& trainer, Jitter& jitter);
   GplvmFit finished(Minimum best, Jitter& jitter) const;
-  void say(const std::string& text) const;
+  void say(const std::string& text) const { options_.training.say(text); }
 
   GplvmOptions options_;
   std::vector<View> views_;
@@ -155,8 +143,7 @@ class Gplvm {
   double log_jacobian_ = 0.0;
   std::vector<std::string> warnings_;
   Parameters parameters_;
-  GplvmState state_;
-  std::size_t next_ = 0;  // of state_.done
+  TrainingState resume_;
 };
 
 }  // namespace covary

@@ -10,7 +10,7 @@
 #include "covary/kernels/mean.hpp"
 #include "covary/likelihoods/likelihood.hpp"
 #include "covary/models/input_map.hpp"
-#include "covary/training/lbfgs.hpp"
+#include "covary/training/options.hpp"
 
 namespace covary {
 
@@ -33,8 +33,7 @@ struct LatentOptions {
   // Found before by a model of the same rows and options (input_map()); else it is found anew.
   InputMap input_map = {};
   std::uint64_t seed = 0;
-  LbfgsOptions training = {};                              // max_iterations = 0 only evaluates
-  std::function<void(const std::string&)> tell = nullptr;  // what training is about to do, in words
+  TrainingOptions training = {};
 
   void check(Inference method) const;
 };

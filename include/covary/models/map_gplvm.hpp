@@ -36,10 +36,8 @@ struct MapGplvmOptions {
   // noise of 1/snr of the outputs' variance. Further starts shake the inputs; the best is kept.
   RowMatrix start = {};
   double snr = 100.0;
-  Index starts = 1;
   std::uint64_t seed = 0;
-  LbfgsOptions training = {};  // max_iterations = 0 only evaluates
-  std::function<void(const TrainingState&)> after_iteration = nullptr;
+  TrainingOptions training = {};  // one start, unless it says more
 
   void check() const;
 };
@@ -118,6 +116,9 @@ class MapGplvm {
   // −(log p(Y | X) + log priors) of the free unconstrained vector, in model units.
   std::optional<double> objective(const Vector& u, Vector* gradient, Jitter& jitter) const;
 
+  // The next fit() goes on from a state of the training of a model of the same data, parameters and
+  // options, and ends with the same bits as that one.
+  void resume(TrainingState state) { resume_ = std::move(state); }
   MapGplvmFit fit();
 
  private:
@@ -158,6 +159,7 @@ class MapGplvm {
   double log_jacobian_ = 0.0;
   std::vector<std::string> warnings_;
   Parameters parameters_;
+  TrainingState resume_;
 };
 
 }  // namespace covary

@@ -12,9 +12,7 @@ struct MissingInputsOptions {
   double jitter = 0.0;
   Index held_iterations = 100;  // before the inputs move, and again before the noise does
   std::uint64_t seed = 0;
-  LbfgsOptions training = {};
-  std::function<void(const TrainingState&)> after_iteration = nullptr;
-  std::function<void(const std::string&)> tell = nullptr;
+  TrainingOptions training = {};
 };
 
 // A regression by VFE, and q of the inputs it was trained on, in the units of the data: where they
@@ -36,7 +34,8 @@ struct MissingInputsFit {
 class MissingInputsRegression {
  public:
   MissingInputsRegression(ConstRows X, ConstRows Y, MissingInputsOptions options = {});
-  MissingInputsFit fit() const;
+  // Goes on from a state of the training of a model of the same data and options.
+  MissingInputsFit fit(TrainingState resume = {}) const;
 
  private:
   // As the model sees them.
@@ -48,11 +47,11 @@ class MissingInputsRegression {
     std::vector<Index> whole, holed;  // rows whose inputs are all known, or not
   };
   bool rows_tell_mapping(const RegressionFit& fit) const;
-  RegressionFit fit_whole_rows() const;
+  RegressionFit fit_whole_rows(Trainer& trainer) const;
   LatentMarginals infer_missing(const RegressionFit& fit) const;
   GplvmOptions latent_options() const;
   void start_at(Gplvm& model, const RegressionFit& fit, const LatentMarginals& q) const;
-  void train_mapping(Gplvm& model) const;
+  void train_mapping(Gplvm& model, Trainer& trainer) const;
 
   MissingInputsOptions options_;
   Scaled data_;

@@ -9,7 +9,7 @@
 #include "covary/data/scaling.hpp"
 #include "covary/inference/regression_posterior.hpp"
 #include "covary/parameters/parameters.hpp"
-#include "covary/training/restarts.hpp"
+#include "covary/training/trainer.hpp"
 
 namespace covary {
 
@@ -19,13 +19,6 @@ struct ParameterDraws;
 
 enum class Switch { automatic, on, off };
 
-// Where training stands after an iteration: what the rest of it depends on besides the data and the
-// options.
-struct TrainingState {
-  RestartsState restarts;
-  Jitter jitter;
-};
-
 struct RegressionOptions {
   Kernel kernel = "se(ard)";
   Mean mean = {};  // zero
@@ -34,14 +27,9 @@ struct RegressionOptions {
   ScaleMode scale_inputs = ScaleMode::columns;
   ScaleMode scale_outputs = ScaleMode::columns;
   double jitter = 0.0;  // absolute, in the units the model sees
-  // Starts of the optimiser: the first suited to the data, the others around it. 0: three up to
-  // 1000 rows, one beyond, where an evaluation is dear and the surface smooth.
-  Index starts = 0;
   std::uint64_t seed = 0;
-  // training.max_iterations = 0 only evaluates.
-  LbfgsOptions training = {};
-  // Called after every iteration, for checkpoints and progress.
-  std::function<void(const TrainingState&)> after_iteration = nullptr;
+  // Starts: three up to 1000 rows, one beyond, where an evaluation is dear and the surface smooth.
+  TrainingOptions training = {};
   // From the Hessian at the optimum, by differences of the gradient: two evaluations a parameter.
   // automatic: when that is below 2e11 flops in all.
   Switch standard_errors = Switch::automatic;
@@ -117,8 +105,8 @@ class Regression {
   std::optional<double> objective(const Vector& u, Vector* gradient, Jitter& jitter,
                                   Matrix* workspace = nullptr) const;
 
-  // The next fit() goes on from a state that after_iteration was given by a model of the same data,
-  // parameters and options, and ends with the same bits as that one.
+  // The next fit() goes on from a state of the training of a model of the same data, parameters and
+  // options, and ends with the same bits as that one.
   void resume(TrainingState state) { resume_ = std::move(state); }
 
   // Trains from the current parameters and returns the fit; the parameters become the best found.
@@ -146,7 +134,7 @@ class Regression {
   double log_jacobian_ = 0.0;
   std::vector<std::string> warnings_;
   Parameters parameters_, starts_;
-  std::optional<TrainingState> resume_;
+  TrainingState resume_;
 };
 
 }  // namespace covary

@@ -13,6 +13,7 @@
 
 namespace covary {
 
+class FeatureSettings;
 struct ScaledData;
 struct OnePassCache;
 struct OnePassStatistics;
@@ -32,10 +33,9 @@ struct SparseRegressionOptions {
   ScaleMode scale_outputs = ScaleMode::columns;
   double jitter = 0.0;  // absolute, in the units the model sees
   Route route = Route::automatic;
-  // Where training starts: an exact fit of so many rows, the best of `starts`; 0 takes the
-  // parameters as they are.
+  // Where training starts: an exact fit of so many rows, the best of training.starts (three); 0
+  // takes the parameters as they are.
   Index subset = 2048;
-  Index starts = 3;
   Index groups = 0;  // of PITC; 0: about N/M
   // Trained first by this approximation, from whose optimum the own one goes on.
   std::optional<Approximation> warm_start = {};
@@ -43,9 +43,7 @@ struct SparseRegressionOptions {
   // 20 000 and 40 for each inducing input.
   Index sample = 0;
   std::uint64_t seed = 0;
-  LbfgsOptions training = {};  // max_iterations = 0 only evaluates
-  std::function<void(const TrainingState&)> after_iteration = nullptr;
-  std::function<void(const std::string&)> tell = nullptr;  // what training is about to do, in words
+  TrainingOptions training = {};
 
   // Of automatic M: the bracket that will do, in nats a row, and the limits.
   double bracket = 0.01;
@@ -87,6 +85,8 @@ class SparseRegression {
   const Parameters& parameters() const { return parameters_; }
   // Those of another model of these data, whose features may be more or fewer.
   void set_parameters(Parameters parameters, FeaturesPtr features);
+  // The same with what was set of them by hand, which training does not choose anew.
+  void start_from(const SparseRegression& other);
   const FeaturesPtr& features() const { return features_; }
   const Scaling& input_scaling() const { return input_scaling_; }
   const Scaling& output_scaling() const { return output_scaling_; }
@@ -111,9 +111,12 @@ class SparseRegression {
   // −(objective + log prior) of the free unconstrained vector, in model units.
   std::optional<double> objective(const Vector& u, Vector* gradient, Jitter& jitter) const;
 
-  // The joint part of training goes on from a state that after_iteration was given.
+  // The next fit() goes on from a state of the training of a model of the same data, parameters and
+  // options, and ends with the same bits as that one.
   void resume(TrainingState state) { resume_ = std::move(state); }
   RegressionFit fit();
+  // As a part of the training of a larger model.
+  RegressionFit fit(Trainer& trainer);
 
  private:
   static constexpr Index first_inducing = 32;  // where automatic M begins
@@ -130,25 +133,25 @@ class SparseRegression {
   void set_features(FeaturesPtr features);
   void set_inputs(ConstRows Z);
   void choose_features(Index M);
-  void set_sums_from(ConstRows rows, Jitter& jitter);
-  bool choose_start_of_sums(Jitter& jitter);  // false: there is no choice
+  void set_sums_from(ConstRows rows, Trainer& trainer, Jitter& jitter);
+  bool choose_start_of_sums(Trainer& trainer, Jitter& jitter);  // false: there is no choice
   void raise_noise();
-  Minimum train(const LbfgsOptions& training, Jitter& jitter, bool keep_state);
-  void start_from_subset();
-  Minimum train_once(Jitter& jitter);
-  Minimum train_warm(Jitter& jitter);
-  Minimum grow(Jitter& jitter);
-  Minimum grow_by_plan(Jitter& jitter);
+  Problem problem(Jitter& jitter);
+  bool looks_for_number() const;
+  void start_from_subset(Trainer& trainer);
+  Minimum train_once(Trainer& trainer, Jitter& jitter);
+  Minimum train_warm(Trainer& trainer, Jitter& jitter);
+  Minimum grow(Trainer& trainer, Jitter& jitter);
+  std::string find_number(Trainer& trainer, Jitter& jitter);
+  Minimum grow_by_plan(Trainer& trainer, Jitter& jitter);
   void add_plan(const SparseEvaluation& e,
                 std::vector<std::pair<std::string, double>>& diagnostics) const;
-  Minimum finish_growing(const Parameters& given, const std::string& reason, Jitter& jitter);
-  LbfgsOptions brief_training() const;
-  void restore_features();
-  void second_opinion(const Parameters& given, const LbfgsOptions& training, Minimum& best);
+  Index brief() const;  // iterations of a training that is only to see where it leads
+  void second_opinion(const Parameters& given, Index iterations, Trainer& trainer, Minimum& best);
   SparseProblem vfe_problem(const Sweep& sweep) const;
   Certificate bracket() const;
   double held_out_score(const RegressionPosterior& posterior) const;
-  void say(const std::string& text) const;
+  void say(const std::string& text) const { options_.training.say(text); }
 
   SparseRegressionOptions options_;
   RowMatrix X_, Y_;  // as the model sees them: all rows, or the sample of those in a file
@@ -160,9 +163,10 @@ class SparseRegression {
   std::vector<std::vector<Index>> columns_;
   std::vector<Index> group_starts_;  // PITC
   FeaturesPtr features_;
+  std::shared_ptr<FeatureSettings> settings_;
   std::shared_ptr<OnePassCache> sums_;  // over the rows, as long as the features do not change
   Parameters parameters_;
-  std::optional<TrainingState> resume_;
+  TrainingState resume_;
   std::optional<double> guard_;  // the subset fit's score on rows that it mostly did not see
 };
 

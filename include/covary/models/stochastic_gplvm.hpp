@@ -9,31 +9,21 @@
 #include "covary/inference/natural_gradient.hpp"
 #include "covary/models/gplvm.hpp"
 #include "covary/statistics/expectations.hpp"
-#include "covary/training/adam.hpp"
 
 namespace covary {
 
 struct StochasticGplvmOptions {
-  // Dimensions, kernel, inducing inputs, scaling, where training starts, the seed, what is told;
-  // of `training` the limit of seconds, `stop`, and max_iterations = 0, which only evaluates. One
-  // view with the standard normal prior.
+  // Dimensions, kernel, inducing inputs, scaling, where training starts, the seed, and how it is
+  // trained: by minibatches of 256 rows or all when they are fewer, for fifty passes at a rate of
+  // 0.01 unless told otherwise. One view with the standard normal prior.
   GplvmOptions gplvm = {};
   Likelihood likelihood = "gaussian";  // of every column; a function each
-  Index batch = 0;                     // rows of a minibatch; 0: 256, or all when they are fewer
 
-  // So many steps, or passes over the rows; 0: fifty passes, at least 2000 and at most 20 000
-  // steps.
-  Index steps = 0, epochs = 0;
   // A step moves q(x) of the rows of its batch so often, by Adam, before and with q(u), by its
   // natural gradient, and the kernel, the likelihood and Z, by Adam.
   Index local_steps = 2;
-  double local_rate = 0.05;
-  double natural_step = 0.1;  // reached from a hundredth of it in natural_ramp steps
-  Index natural_ramp = 20;
-  // every = 0: as long as the run. Its shape is that of local_rate too.
-  LearningRate learning_rate = {0.01, LearningRate::Schedule::cosine, 0.05, 0, 0};
-  Index draws = 16;         // points that stand for q(x) of a row, unless the noise is Gaussian
-  Index final_sweeps = 10;  // steps of q(u) over all rows at the end, unless the noise is Gaussian
+  double local_rate = 0.05;  // falls as the learning rate does
+  Index draws = 16;          // points that stand for q(x) of a row, unless the noise is Gaussian
 
   void check() const;
 };
@@ -57,7 +47,7 @@ class StochasticGplvm {
   const StochasticGplvmOptions& options() const { return options_; }
   const std::vector<std::string>& warnings() const { return warnings_; }
   Index rows() const { return Y_.rows(); }
-  Index batch() const { return options_.batch; }
+  Index batch() const { return options_.gplvm.training.batch; }
   NaturalGaussian prior() const;  // where q(u) begins
 
   // The gradient by the values of everything below "latent", as rows, and of everything else.
@@ -72,6 +62,9 @@ class StochasticGplvm {
   // Over all rows at the best q(u), in the units of the data.
   double elbo() const;
 
+  // The next fit() goes on from a state of the training of a model of the same data, parameters and
+  // options, and ends with the same bits as that one.
+  void resume(TrainingState state) { resume_ = std::move(state); }
   GplvmFit fit();
 
  private:
@@ -88,11 +81,11 @@ class StochasticGplvm {
                   Gradient* gradient) const;
   QOptimum best_q(NaturalGaussian& q, Jitter& jitter, Index sweeps) const;
   Parameters of_all() const;  // what all rows share
-  void train(NaturalGaussian& q, Jitter& jitter, Summary& summary);
+  Summary train(NaturalGaussian& q, Jitter& jitter, Trainer& trainer);
   double step(State& state, std::span<const Index> rows, const Parameters& shared, const Vector& u,
-              Vector& gradient) const;
+              Vector* gradient) const;
   GplvmFit finished(NaturalGaussian q, Jitter jitter, Summary summary);
-  void say(const std::string& text) const;
+  void say(const std::string& text) const { options_.gplvm.training.say(text); }
 
   StochasticGplvmOptions options_;
   RowMatrix Y_;  // as the model sees them
@@ -101,6 +94,7 @@ class StochasticGplvm {
   double log_jacobian_ = 0.0;
   std::vector<std::string> warnings_;
   Parameters parameters_;
+  TrainingState resume_;
 };
 
 }  // namespace covary

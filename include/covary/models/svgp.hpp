@@ -11,27 +11,12 @@
 #include "covary/inference/natural_gradient.hpp"
 #include "covary/models/generalised_fit.hpp"
 #include "covary/models/latent_options.hpp"
-#include "covary/training/adam.hpp"
-#include "covary/training/restarts.hpp"
+#include "covary/training/trainer.hpp"
 
 namespace covary {
 
+class FeatureSettings;
 struct GeneralisedData;
-
-// Where training stands: after an iteration of L-BFGS, or after a step of minibatches, when `adam`
-// is there. Everything the rest of it depends on besides the data and the options.
-struct SvgpState {
-  RestartsState restarts = {};
-  NaturalGaussian q{0, 0};
-  Jitter jitter = {};
-  // Of minibatches:
-  std::optional<AdamState> adam = {};
-  NaturalGaussian best_q{0, 0};  // beside adam->best_u
-  Index step = 0, steps = 0;     // the next one, of how many
-  Index shortened = 0;           // how often steps of q were
-  double initial_value = 0.0, seconds = 0.0;
-  std::vector<Summary::Point> trace = {};
-};
 
 struct SvgpOptions : LatentOptions {
   // Inducing variables: of what kind, how many (nothing: 100, or all rows when they are fewer), and
@@ -43,30 +28,13 @@ struct SvgpOptions : LatentOptions {
   CovarianceForm covariance = {};  // of q
   double jitter = 0.0;             // absolute, in the units the model sees
 
-  // Rows of a minibatch. 0: all of them up to 20 000 rows, else 1024. With all rows training is by
-  // L-BFGS, with fewer by natural gradients and Adam.
-  Index batch = 0;
-
-  // All rows: L-BFGS (`training`) over everything but q, which is at its optimum in every
-  // evaluation.
+  // training.batch = 0: all rows up to 20 000, else 1024. With all rows training is by L-BFGS over
+  // everything but q, which is at its optimum in every evaluation; with fewer by natural gradients
+  // and Adam, for twenty passes at a rate of 0.02 unless told otherwise.
   QOptions q = {.max_iterations = 500, .tolerance = 1e-6};
-
-  // Minibatches: so many steps, or passes over the data; 0: twenty passes, but at least 2000 and at
-  // most 20 000 steps. training.max_seconds and training.stop hold here too.
-  Index steps = 0, epochs = 0;
-  // γ, reached from a hundredth of it in natural_ramp steps; for twice as many only q moves.
-  double natural_step = 0.1;
-  Index natural_ramp = 20;
-  // Adam moves the rest once in so many batches: where M is large its gradient costs as much as all
-  // else of a step.
-  Index adam_every = 1;
-  // every = 0: as long as the run.
-  LearningRate learning_rate = {0.02, LearningRate::Schedule::cosine, 0.05, 0, 0};
-  Index final_sweeps = 10;  // steps of q over all rows, the rest held, when the batches are done
 
   // Of rows in a file: how many are kept in memory, to choose Z from.
   Index sample = 20000;
-  std::function<void(const SvgpState&)> after_iteration = nullptr;
 
   void check() const;
 };
@@ -95,6 +63,9 @@ class Svgp {
   // latent.0.features.Z. In the units the model sees.
   Parameters& parameters() { return parameters_; }
   const Parameters& parameters() const { return parameters_; }
+  // Those of another model of these data, with what was set by hand, which training does not choose
+  // anew.
+  void start_from(const Svgp& other);
   const SvgpOptions& options() const { return options_; }
   const Scaling& input_scaling() const { return input_scaling_; }
   const InputMap& input_map() const { return input_map_; }
@@ -116,14 +87,15 @@ class Svgp {
                          Jitter& jitter, Vector* gradient, UncollapsedGradient& of_q) const;
   NaturalGaussian prior() const;  // where q begins
 
-  // The next fit() goes on from a state that after_iteration was given by a model of the same data,
-  // parameters and options, and ends with the same bits as that one.
-  void resume(SvgpState state) { resume_ = std::move(state); }
+  // The next fit() goes on from a state of the training of a model of the same data, parameters and
+  // options, and ends with the same bits as that one.
+  void resume(TrainingState state) { resume_ = std::move(state); }
 
   GeneralisedFit fit();
   // The model as training stands, for a look at it on the way. Its value is that of the last
   // evaluation; of minibatches, a moving average.
-  GeneralisedFit at(const SvgpState& state) const;
+  GeneralisedFit at(const TrainingState& state) const;
+  NaturalGaussian q_at(const TrainingState& state) const;
 
  private:
   struct Unpacked {
@@ -145,10 +117,11 @@ class Svgp {
   QOptimum maximise(ConstVector values, NaturalGaussian& q, Jitter& jitter, Vector* values_bar,
                     const QOptions& options) const;
   QOptions q_options() const;
-  SvgpState first_state();
-  Minimum train_rows(const LbfgsOptions& training, SvgpState& state, bool tell);
-  Summary train_full(SvgpState& state);
-  Summary train_batches(SvgpState& state);
+  std::optional<double> settled_bound(ConstVector values, Vector* values_bar, Jitter& jitter,
+                                      NaturalGaussian& q) const;
+  Problem problem(NaturalGaussian& q, Jitter& jitter);
+  Summary train_full(Trainer& trainer, NaturalGaussian& q, Jitter& jitter);
+  Summary train_batches(Trainer& trainer, NaturalGaussian& q, Jitter& jitter);
   bool is_large_step(const RowSource& rows, const UncollapsedGradient& of_q, double gamma,
                      const NaturalGaussian& q) const;
   Index try_step(const RowSource& rows, double value, const Vector& u,
@@ -158,7 +131,7 @@ class Svgp {
                     Jitter& jitter, Vector* gradient, Index& halvings) const;
   GeneralisedFit described(const Parameters& parameters, const WhitenedGaussian& q,
                            std::vector<Matrix> Luu, Summary summary) const;
-  void say(const std::string& text) const;
+  void say(const std::string& text) const { options_.training.say(text); }
 
   SvgpOptions options_;
   RowMatrix X_, Y_;  // as the model sees them: the observed rows, or a sample of those in a file
@@ -171,8 +144,9 @@ class Svgp {
   bool in_memory_ = true;
   Index batch_ = 0;
   std::vector<FeaturesPtr> features_;  // one for all latent functions, or one for each
+  std::shared_ptr<FeatureSettings> settings_;
   Parameters parameters_;
-  std::optional<SvgpState> resume_;
+  TrainingState resume_;
 };
 
 }  // namespace covary

@@ -1,35 +1,11 @@
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 
-#include "covary/training/summary.hpp"
+#include "covary/training/learning_rate.hpp"
 
 namespace covary {
-
-// The learning rate of every step, 0, 1, …: a rise from zero over the first `warm_up` of them,
-// times the schedule.
-struct LearningRate {
-  enum class Schedule {
-    constant,
-    exponential,  // rate·decay^(step/every)
-    steps,        // the same with step/every rounded down
-    cosine        // half a wave from rate to rate·decay over `every` steps, then level
-  };
-  double rate = 0.01;
-  Schedule schedule = Schedule::constant;
-  double decay = 0.1;
-  Index every = 1000;
-  Index warm_up = 0;
-
-  double at(Index step) const;
-  // Throws InputError naming the field that makes no sense.
-  void check() const;
-};
-// "constant", "exponential", "steps" or "cosine"; InputError otherwise.
-LearningRate::Schedule parse_schedule(const std::string& name);
-std::string print(LearningRate::Schedule schedule);
 
 struct AdamOptions {
   LearningRate learning_rate = {};
@@ -91,17 +67,5 @@ class Adam {
   AdamOptions options_;
   AdamState state_;
 };
-
-// Runs `steps` of them over an objective that is told the number of the step, for its batch. The
-// result is the last point, or the best one when the run gave up. The callback may stop it.
-using StochasticObjective =
-    std::function<std::optional<double>(const Vector& u, Index step, Vector* gradient)>;
-struct AdamResult {
-  AdamState state;
-  Summary summary;  // value: the mean of the objective at the end
-};
-AdamResult minimise_stochastic(const StochasticObjective& objective, const Vector& start,
-                               Index steps, const AdamOptions& options = {},
-                               const std::function<bool(const AdamState&)>& callback = nullptr);
 
 }  // namespace covary

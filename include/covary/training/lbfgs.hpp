@@ -86,9 +86,10 @@ class Lbfgs {
   bool step();
 
   const LbfgsState& state() const { return state_; }
-  bool finished() const { return finished_; }
-  bool converged() const { return converged_; }
-  bool stopped_by_caller() const { return stopped_by_caller_; }
+  bool finished() const { return stop_ != Stop::running; }
+  bool converged() const { return stop_ == Stop::converged; }
+  bool stopped_by_caller() const { return stopped_by_caller_ || stop_ == Stop::caller; }
+  Stop why_stopped() const { return stop_; }
   const std::string& reason() const { return reason_; }  // why it finished, a sentence
   Summary summary() const;                               // of the run so far; no trace
 
@@ -99,15 +100,17 @@ class Lbfgs {
   Vector direction() const;
   Vector first_guess(Vector d) const;
   void remember(const Vector& s, const Vector& y);
-  std::string limit() const;
+  Stop limit() const;
+  bool finish_at(Stop limit);
   void test_convergence();
-  bool finish(bool converged, std::string reason);
+  bool finish(Stop why, std::string reason);
   double seconds() const;
 
   Objective objective_;
   LbfgsOptions options_;
   LbfgsState state_;
-  bool finished_ = false, converged_ = false, stopped_by_caller_ = false;
+  Stop stop_ = Stop::running;
+  bool stopped_by_caller_ = false;  // by the callback, also where it had finished by itself
   bool changed_ = false;
   std::string reason_;
   std::string last_failure_;
