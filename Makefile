@@ -5,7 +5,7 @@ SANITIZE := build/sanitize
 COVARY := $(BUILD)/bin/covary
 CXX_FILES = $(shell git ls-files "*.cpp" "*.hpp")
 
-.PHONY: help build demo test test-sanitize bench format lint docs install-deps clean
+.PHONY: help build demo test test-sanitize bench format lint docs install-deps demo-deps clean
 
 help:
 	@echo "make build | demo | test | bench | format | lint | docs"
@@ -13,13 +13,16 @@ help:
 install-deps:
 	@scripts/install-deps.sh
 
+demo-deps:
+	@scripts/install-deps.sh demo
+
 $(BUILD)/build.ninja: CMakeLists.txt
 	cmake --preset release
 
 build: install-deps $(BUILD)/build.ninja
 	cmake --build $(BUILD) -j $(JOBS)
 
-demo: install-deps $(BUILD)/build.ninja
+demo: demo-deps $(BUILD)/build.ninja
 	cmake --build $(BUILD) --target covary_cli -j $(JOBS)
 	@scripts/demo.sh $(COVARY)
 
@@ -53,10 +56,12 @@ bench: install-deps
 format:
 	clang-format-14 -i $(CXX_FILES)
 
-# Clang does not read GCC's precompiled headers.
+# With SINCE=revision clang-tidy reads only what has changed since then, and what includes it. Clang does not read GCC's
+# precompiled headers.
+LINTED = $(shell git ls-files 'src/*.cpp' 'apps/*.cpp' 'experiments/*.cpp')
 lint: install-deps
 	clang-format-14 --dry-run --Werror $(CXX_FILES)
-	scripts/lint.sh $(JOBS) $(shell git ls-files 'src/*.cpp' 'apps/*.cpp' 'experiments/*.cpp')
+	sources="$(LINTED)"; $(if $(SINCE),sources=$$(scripts/changed_sources.py $(SINCE) $$sources) &&) scripts/lint.sh $(JOBS) $$sources
 
 docs:
 	@scripts/check-docs.sh

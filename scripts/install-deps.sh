@@ -1,10 +1,14 @@
 #!/usr/bin/env bash
-# Installs the Debian packages the build needs, and only those that are missing.
+# Installs the Debian packages the build needs, and only those that are missing; with the word `demo`, those of the
+# command line alone.
 set -euo pipefail
-packages=(g++ make git python3 cmake ninja-build ccache pkg-config libeigen3-dev libopenblas-dev libfmt-dev
-  zlib1g-dev nlohmann-json3-dev libcli11-dev libgtest-dev libbenchmark-dev
-  python3-dev python3-venv libgfortran-12-dev clang-format-14 clang-tidy-14 clang-14 libclang-rt-14-dev
-  chromium)  # opens the reports in a test: 123 MB, a quarter of a minute
+packages=(g++ make python3 cmake ninja-build ccache libeigen3-dev libopenblas-dev libfmt-dev zlib1g-dev
+  nlohmann-json3-dev libcli11-dev libgtest-dev)
+if [ "${1:-}" != demo ]; then
+  packages+=(git pkg-config libbenchmark-dev python3-dev python3-venv libgfortran-12-dev clang-format-14 clang-tidy-14
+    clang-14 libclang-rt-14-dev
+    chromium)  # opens the reports in a test: 123 MB, a quarter of a minute
+fi
 missing=()
 for p in "${packages[@]}"; do
   dpkg-query -W -f='${Status}' "$p" 2>/dev/null | grep -q 'ok installed' || missing+=("$p")

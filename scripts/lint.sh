@@ -22,6 +22,7 @@ fi
 
 jobs=$1
 shift
+[ $# -gt 0 ] || { echo "lint: no source to look at"; exit 0; }
 cmake -S . -B build/lint -G Ninja -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON >/dev/null
 mkdir -p build/lint/clean
 printf '%s\n' "$@" | xargs -P "$jobs" -n 1 "$0" --one
