@@ -72,7 +72,7 @@ void check(Model model, const std::vector<std::string>& near) {
           Jitter own;
           return *model.objective(v, nullptr, own);
         },
-        gradient, u);
+        gradient, u, point == 9 ? 1e-6 : 1e-8);
   }
 }
 
