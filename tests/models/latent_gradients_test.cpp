@@ -28,7 +28,6 @@ GplvmOptions options() {
   GplvmOptions o;
   o.latent = 2;
   o.inducing = 4;
-  o.starts = 1;
   return o;
 }
 
