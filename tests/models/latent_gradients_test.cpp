@@ -19,7 +19,10 @@ constexpr Index N = 7;
 
 RowMatrix outputs() {
   Random random(3);
-  const RowMatrix X = random.normal_matrix(N, 2), A = random.normal_matrix(2, 4);
+  RowMatrix X(N, 2);  // along a curve, for dynamics whose lengthscale matters
+  for (Index i = 0; i < N; ++i)
+    X.row(i) << std::sin(0.6 * static_cast<double>(i)), std::cos(0.9 * static_cast<double>(i));
+  const RowMatrix A = random.normal_matrix(2, 4);
   RowMatrix Y = (X * A).array().sin();
   Y += 0.1 * random.normal_matrix(N, 4);
   return Y;
@@ -89,6 +92,7 @@ TEST(LatentGradients, DynamicsAtTenPoints) {
   o.times = Vector::LinSpaced(N, 0.0, 3.0);
   o.sequences = {0, 4};
   o.dynamics = "matern32 + white";
+  o.dynamics_start = (Vector(3) << 1.0, 1.2, 1e-3).finished();
   check(Gplvm(outputs(), o), {""});
 }
 
