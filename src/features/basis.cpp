@@ -5,6 +5,8 @@
 #include "covary/error.hpp"
 #include "covary/linalg/blas.hpp"
 #include "covary/linalg/parallel.hpp"
+#include "features/basis_expectations.hpp"
+#include "features/kinds.hpp"
 
 namespace covary {
 namespace {
@@ -126,6 +128,11 @@ class BasisFeatures final : public Features {
   RowMatrix where(const double* z) const override {
     return Eigen::Map<const RowMatrix>(z, Z_.rows(), Z_.cols());
   }
+  std::unique_ptr<GaussianExpectations> expectations(const double* theta,
+                                                     const double* z) const override {
+    const RowBlock all{z, Z_.rows(), dims(), dims()};
+    return basis_expectations(kernel_, theta, all, weights_at(z));
+  }
   FeaturesPtr for_term(const Kernel& term) const override {
     return std::make_shared<BasisFeatures>(term, Z_, weights_);
   }
@@ -159,5 +166,25 @@ class BasisFeatures final : public Features {
 FeaturesPtr basis_features(const Kernel& kernel, ConstRows Z, ConstRows weights) {
   return std::make_shared<BasisFeatures>(kernel, Z, weights);
 }
+
+const FeatureKind basis_kind{"basis(C)",
+                             "basis",
+                             "Z, weights",
+                             true,
+                             false,
+                             true,
+                             [](const FeatureStart& s, Index C) {
+                               Random random = start_random(s);
+                               const RowMatrix Z = with_other_points(s, s.inputs(), C, random);
+                               return basis_features(s.kernel, Z,
+                                                     first_weights(Z.rows() / C, C, random));
+                             },
+                             [](const FeatureRecord& record, const Kernel& kernel) {
+                               RecordReader r(record);
+                               r.expect(r.S() > 0 && r.S() % (r.M() * (r.D() + 1)) == 0);
+                               const Index C = r.S() / (r.M() * (r.D() + 1));
+                               const RowMatrix Z = r.rows(r.M() * C, r.D());
+                               return basis_features(kernel, Z, r.rows(r.M(), C));
+                             }};
 
 }  // namespace covary

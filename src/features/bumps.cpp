@@ -4,6 +4,7 @@
 
 #include "covary/error.hpp"
 #include "covary/features/parametric.hpp"
+#include "features/kinds.hpp"
 
 namespace covary {
 namespace {
@@ -81,5 +82,19 @@ FeaturesPtr bump_features(const Kernel& kernel, ConstRows Z) {
                                  kernel.print()));
   return std::make_shared<BumpFeatures>(kernel, Z);
 }
+
+const FeatureKind bumps_kind{
+    "bumps",
+    "bumps",
+    "Z",
+    true,
+    true,
+    false,
+    [](const FeatureStart& s, Index) { return bump_features(s.kernel, s.inputs()); },
+    [](const FeatureRecord& record, const Kernel& kernel) {
+      RecordReader r(record);
+      r.expect(r.S() == r.M() * r.D());
+      return bump_features(kernel, r.rows(r.M(), r.D()));
+    }};
 
 }  // namespace covary

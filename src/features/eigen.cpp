@@ -5,9 +5,13 @@
 #include <cmath>
 
 #include "covary/error.hpp"
+#include "covary/features/exponential.hpp"
+#include "covary/features/planner.hpp"
+#include "features/box.hpp"
 #include "features/degrees.hpp"
 #include "features/gaussian_kernel.hpp"
 #include "features/hermite.hpp"
+#include "features/kinds.hpp"
 #include "features/largest_products.hpp"
 
 namespace covary {
@@ -108,6 +112,11 @@ class EigenFeatures final : public Features, public WithDegrees {
                                Eigen::Map<const Vector>(z + dims(), dims()));
   }
   bool is_white() const override { return true; }
+  std::optional<Spectrum> spectrum(const double* theta, const double* z) const override {
+    const GaussianKernel::Term k = gaussian_.at(0, theta);
+    return Spectrum::squared_exponential(k.v, k.w.cwiseSqrt().cwiseInverse(),
+                                         Eigen::Map<const Vector>(z + dims(), dims()));
+  }
   FeaturesPtr for_term(const Kernel& term) const override {
     return std::make_shared<EigenFeatures>(term, mean_, sd_, degrees_);
   }
@@ -163,5 +172,46 @@ Degrees largest_degrees(ConstVector ratios, Index M) {
     throw InputError("ratios of eigenvalues are at least 0 and below 1");
   return largest_products(D, M, [&](Index d, Index) { return std::log(ratios(d)); });
 }
+
+namespace {
+
+FeaturesPtr start_eigen(const FeatureStart& s) {
+  const Index D = s.X.cols();
+  if (is_exponential(s.kernel, D)) {
+    const Box box = box_of(StationaryKernel(s.kernel, 1, "eigen"), s, false);
+    return exponential_eigen_features(s.kernel, box.centre(0), 2.0 * box.half(0), s.M);
+  }
+  if (!s.kernel.node().gaussian_form(D))
+    throw InputError(fmt::format(
+        "eigen features are for one se or a product of them over columns, and in one column for "
+        "matern12, with or without white; {} is none of them. Of one column, orthogonal features "
+        "take every Matérn kernel",
+        s.kernel.print()));
+  const ColumnSpread x = spread_of(s.X);
+  const Vector w = GaussianKernel(s.kernel, D, "eigen").at(0, s.theta.data()).w;
+  Vector ratios(D);
+  for (Index d = 0; d < D; ++d)
+    ratios(d) = eigenvalue_ratio(w(d) > 0.0 ? 1.0 / std::sqrt(w(d)) : x.sd(d), x.sd(d));
+  return eigen_features(s.kernel, x.mean, x.sd, largest_degrees(ratios, s.M));
+}
+
+}  // namespace
+
+const FeatureKind eigen_kind{
+    "eigen",
+    "eigen",
+    "mean, sd",
+    false,
+    false,
+    false,
+    [](const FeatureStart& s, Index) { return start_eigen(s); },
+    [](const FeatureRecord& record, const Kernel& kernel) {
+      const bool exponential = is_exponential(kernel, record.dims);
+      RecordReader r(record, !exponential);
+      r.expect(r.S() == 2 * r.D());
+      const Vector mean = r.vector(r.D()), sd = r.vector(r.D());
+      return exponential ? exponential_eigen_features(kernel, mean(0), sd(0), r.M())
+                         : eigen_features(kernel, mean, sd, r.degrees(0, 100000));
+    }};
 
 }  // namespace covary

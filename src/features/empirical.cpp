@@ -6,6 +6,7 @@
 #include "covary/features/orthogonal.hpp"
 #include "covary/linalg/blas.hpp"
 #include "covary/linalg/spectrum.hpp"
+#include "features/kinds.hpp"
 
 namespace covary {
 namespace {
@@ -108,5 +109,23 @@ FeaturesPtr empirical_features(const Kernel& kernel, ConstVector theta, ConstRow
       e.vectors.rightCols(size) * e.values.tail(size).cwiseSqrt().cwiseInverse().asDiagonal();
   return empirical_features(kernel, X, RowMatrix(largest.rowwise().reverse()));
 }
+
+const FeatureKind empirical_kind{"empirical",
+                                 "empirical",
+                                 "Z, vectors",
+                                 false,
+                                 false,
+                                 false,
+                                 [](const FeatureStart& s, Index) {
+                                   return empirical_features(s.kernel, s.theta, s.X,
+                                                             std::min(s.M, s.X.rows()));
+                                 },
+                                 [](const FeatureRecord& record, const Kernel& kernel) {
+                                   RecordReader r(record);
+                                   r.expect(r.S() > 0 && r.S() % (r.D() + r.M()) == 0);
+                                   const Index N = r.S() / (r.D() + r.M());
+                                   const RowMatrix X = r.rows(N, r.D());
+                                   return empirical_features(kernel, X, r.rows(N, r.M()));
+                                 }};
 
 }  // namespace covary

@@ -8,7 +8,10 @@
 
 #include "covary/autodiff/dual.hpp"
 #include "covary/error.hpp"
+#include "covary/features/planner.hpp"
+#include "features/box.hpp"
 #include "features/exponential_roots.hpp"
+#include "features/kinds.hpp"
 #include "features/stationary_kernel.hpp"
 
 namespace covary {
@@ -122,6 +125,10 @@ class ExponentialEigen final : public IntervalFeatures<ExponentialEigen> {
   }
 
   std::string name() const override { return "eigen"; }
+  std::optional<Spectrum> spectrum(const double* theta, const double* z) const override {
+    const Values k = IntervalFeatures::at(theta);
+    return Spectrum::exponential(k.v, k.l, z[1]);
+  }
   Index size() const override { return M_; }
   Matrix Kuu(const double*, const double*) const override { return Matrix::Identity(M_, M_); }
   void Kuu_pullback(const double*, const double*, ConstMatrix, double*, double*) const override {}
@@ -243,5 +250,24 @@ FeaturesPtr l2_fourier_features(const Kernel& kernel, double centre, double leng
                                 Index harmonics) {
   return std::make_shared<L2Fourier>(kernel, centre, length, harmonics);
 }
+
+const FeatureKind l2_fourier_kind{
+    "fourier(l2)",
+    "fourier(l2)",
+    "centre, length",
+    false,
+    false,
+    false,
+    [](const FeatureStart& s, Index) {
+      need_one_column(s, "fourier(l2)");
+      const Box box = box_of(StationaryKernel(s.kernel, 1, "fourier(l2)"), s, true);
+      return l2_fourier_features(s.kernel, box.centre(0), 2.0 * box.half(0), (s.M - 1) / 2);
+    },
+    [](const FeatureRecord& record, const Kernel& kernel) {
+      RecordReader r(record);
+      r.expect(r.S() == 2 && r.D() == 1 && r.M() % 2 == 1);
+      const double centre = r.vector(1)(0), length = r.vector(1)(0);
+      return l2_fourier_features(kernel, centre, length, (r.M() - 1) / 2);
+    }};
 
 }  // namespace covary

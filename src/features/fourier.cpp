@@ -8,6 +8,7 @@
 #include "covary/error.hpp"
 #include "covary/features/one_pass.hpp"
 #include "features/matern_space.hpp"
+#include "features/stationary_kernel.hpp"
 
 namespace covary {
 namespace {
@@ -16,20 +17,18 @@ class FourierFeatures final : public Features, public OnePassFeatures {
  public:
   FourierFeatures(const Kernel& kernel, double a, double b, Index harmonics)
       : a_(a), b_(b), K_(harmonics) {
-    const std::string text = kernel.print();
     Index found = 0;
     for (const auto& term : kernel.terms(1)) {
       if (term.node->is_white()) continue;
       ++found;
-      const std::string name = term.node->print().substr(0, 8);
-      order_ = name == "matern12" ? 0 : name == "matern32" ? 1 : name == "matern52" ? 2 : -1;
+      order_ = static_cast<int>(order_in_one_column(*term.node) + 0.5) - 1;  // of no Matérn: −1
       theta_ = term.offset;
     }
     if (found != 1 || order_ < 0)
       throw InputError(fmt::format(
           "fourier features are for one of matern12, matern32 and matern52, with or without white; "
           "{} is none of them",
-          text));
+          kernel.print()));
     if (!std::isfinite(a) || !std::isfinite(b) || !(a < b))
       throw InputError(fmt::format("an interval from {} to {} is none", a, b));
     if (harmonics < 0)

@@ -7,6 +7,7 @@
 #include "covary/features/fourier.hpp"
 #include "covary/features/one_pass.hpp"
 #include "covary/features/stacked.hpp"
+#include "features/kinds.hpp"
 #include "features/largest_products.hpp"
 
 namespace covary {
@@ -217,5 +218,53 @@ Eigen::MatrixX<Index> largest_harmonics(const Kernel& kernel, ConstVector theta,
   for (Index& i : out.reshaped()) i = i % 2 ? harmonic(i) : -harmonic(i);
   return out;
 }
+
+namespace {
+
+// From two lengthscales below the rows to two above, at most their range and at least a tenth.
+FeaturesPtr start_fourier(const FeatureStart& s) {
+  const Index D = s.X.cols();
+  const auto interval = [&](Index d, double l) {
+    const double low = s.X.col(d).minCoeff(), range = std::max(s.X.col(d).maxCoeff() - low, 1e-12);
+    const double pad = std::clamp(2.0 * l, 0.1 * range, range);
+    return Eigen::RowVector2d(low - pad, low + range + pad);
+  };
+  RowMatrix intervals(D, 2);
+  for (Index d = 0; d < D; ++d) intervals.row(d) = interval(d, 0.0);
+  if (D == 1)
+    fourier_features(s.kernel, intervals(0, 0), intervals(0, 1), 0);  // refuses other kernels
+  else
+    largest_harmonics(s.kernel, s.theta, intervals, 1);
+  for (const auto& term : s.kernel.terms(D)) {
+    if (term.node->is_white()) continue;
+    for (const KernelPart& f : kernel_factors(Kernel(term.node), D))
+      intervals.row(f.columns.front()) =
+          interval(f.columns.front(), s.theta(term.offset + f.offset + 1));
+  }
+  if (D == 1) return fourier_features(s.kernel, intervals(0, 0), intervals(0, 1), (s.M - 1) / 2);
+  return fourier_products(s.kernel, intervals,
+                          largest_harmonics(s.kernel, s.theta, intervals, s.M));
+}
+
+}  // namespace
+
+const FeatureKind fourier_kind{"fourier",
+                               "fourier",
+                               "interval",
+                               false,
+                               false,
+                               false,
+                               [](const FeatureStart& s, Index) { return start_fourier(s); },
+                               [](const FeatureRecord& record, const Kernel& kernel) {
+                                 RecordReader r(record, record.dims > 1);
+                                 if (r.D() > 1) {
+                                   r.expect(r.S() == 2 * r.D());
+                                   return fourier_products(kernel, r.rows(r.D(), 2),
+                                                           r.degrees(-r.M(), r.M()));
+                                 }
+                                 r.expect(r.S() == 2 && r.M() % 2 == 1);
+                                 const double a = r.vector(1)(0), b = r.vector(1)(0);
+                                 return fourier_features(kernel, a, b, (r.M() - 1) / 2);
+                               }};
 
 }  // namespace covary

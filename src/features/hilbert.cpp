@@ -8,7 +8,9 @@
 
 #include "covary/error.hpp"
 #include "covary/features/parametric.hpp"
+#include "features/box.hpp"
 #include "features/degrees.hpp"
+#include "features/kinds.hpp"
 #include "features/stationary_kernel.hpp"
 
 namespace covary {
@@ -185,5 +187,24 @@ Degrees densest_degrees(const Kernel& kernel, ConstVector theta, ConstVector hal
   }
   return out;
 }
+
+const FeatureKind hilbert_kind{
+    "hilbert",
+    "hilbert",
+    "centre, half_widths",
+    false,
+    true,
+    false,
+    [](const FeatureStart& s, Index) {
+      const Box box = box_of(StationaryKernel(s.kernel, s.X.cols(), "hilbert"), s, true);
+      return hilbert_features(s.kernel, box.centre, box.half,
+                              densest_degrees(s.kernel, s.theta, box.half, s.M));
+    },
+    [](const FeatureRecord& record, const Kernel& kernel) {
+      RecordReader r(record, true);
+      r.expect(r.S() == 2 * r.D());
+      const Vector centre = r.vector(r.D()), half = r.vector(r.D());
+      return hilbert_features(kernel, centre, half, r.degrees(0, 100000));
+    }};
 
 }  // namespace covary

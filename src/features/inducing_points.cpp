@@ -4,8 +4,10 @@
 
 #include "covary/error.hpp"
 #include "covary/features/features.hpp"
+#include "covary/kernels/expectations.hpp"
 #include "covary/linalg/blas.hpp"
 #include "covary/linalg/parallel.hpp"
+#include "features/kinds.hpp"
 
 namespace covary {
 namespace {
@@ -86,6 +88,11 @@ class InducingPoints : public Features {
   RowMatrix where(const double* z) const override {
     return Eigen::Map<const RowMatrix>(z, Z_.rows(), Z_.cols());
   }
+  std::optional<RowMatrix> inputs(const double* z) const override { return where(z); }
+  std::unique_ptr<GaussianExpectations> expectations(const double* theta,
+                                                     const double* z) const override {
+    return GaussianExpectations::make(kernel_, theta, points(z));
+  }
   FeaturesPtr for_term(const Kernel& term) const override {
     return std::make_shared<InducingPoints>(term, Z_);
   }
@@ -107,14 +114,22 @@ class InducingPoints : public Features {
 
 }  // namespace
 
-RowMatrix over_two_deviations(ConstVector mean, ConstVector sd) {
-  RowMatrix out(5, mean.size());
-  for (Index k = 0; k < 5; ++k) out.row(k) = mean + (static_cast<double>(k) - 2.0) * sd;
-  return out;
-}
-
 FeaturesPtr inducing_points(const Kernel& kernel, ConstRows Z) {
   return std::make_shared<InducingPoints>(kernel, Z);
 }
+
+const FeatureKind points_kind{
+    "points",
+    "points",
+    "Z",
+    true,
+    false,
+    true,
+    [](const FeatureStart& s, Index) { return inducing_points(s.kernel, s.inputs()); },
+    [](const FeatureRecord& record, const Kernel& kernel) {
+      RecordReader r(record);
+      r.expect(r.S() == r.M() * r.D());
+      return inducing_points(kernel, r.rows(r.M(), r.D()));
+    }};
 
 }  // namespace covary

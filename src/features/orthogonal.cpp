@@ -8,6 +8,7 @@
 
 #include "covary/error.hpp"
 #include "covary/linalg/blas.hpp"
+#include "features/kinds.hpp"
 #include "features/stationary_kernel.hpp"
 
 namespace covary {
@@ -173,5 +174,26 @@ double orthogonal_scale(double lengthscale, double sd) {
   const double r = sd / lengthscale;
   return lengthscale * std::sqrt(0.5 * std::sqrt(1.0 + 4.0 * r * r));
 }
+
+const FeatureKind orthogonal_kind{
+    "orthogonal",
+    "orthogonal",
+    "centre, scale",
+    false,
+    false,
+    false,
+    [](const FeatureStart& s, Index) {
+      need_one_column(s, "orthogonal");
+      const StationaryKernel spectrum(s.kernel, 1, "orthogonal");
+      const double mean = s.X.mean(), l = 1.0 / std::sqrt(spectrum.at(s.theta.data()).w(0)),
+                   sd = std::sqrt((s.X.array() - mean).square().mean());
+      return orthogonal_features(s.kernel, mean, orthogonal_scale(l, sd > 0.0 ? sd : l), s.M);
+    },
+    [](const FeatureRecord& record, const Kernel& kernel) {
+      RecordReader r(record);
+      r.expect(r.S() == 2 && r.D() == 1);
+      const double centre = r.vector(1)(0), scale = r.vector(1)(0);
+      return orthogonal_features(kernel, centre, scale, r.M());
+    }};
 
 }  // namespace covary

@@ -9,7 +9,6 @@
 
 #include "covary/error.hpp"
 #include "features/exponential_roots.hpp"
-#include "features/stationary_kernel.hpp"
 
 namespace covary {
 namespace {
@@ -86,15 +85,6 @@ Spectrum Spectrum::exponential(double variance, double lengthscale, double lengt
             const double sum = (2.0 * lengthscale / length / (1.0 + lw.square())).sum();
             return std::max(0.0, 1.0 - sum);
           }};
-}
-
-Spectrum eigen_spectrum(const Kernel& kernel, ConstVector theta, ConstVector z) {
-  const Index D = z.size() / 2;
-  const StationaryKernel stationary(kernel, D, "eigen");
-  const StationaryKernel::Values term = stationary.at(theta.data());
-  if (stationary.order() == 0.5)
-    return Spectrum::exponential(term.v, 1.0 / std::sqrt(term.w(0)), z(1));
-  return Spectrum::squared_exponential(term.v, term.w.cwiseSqrt().cwiseInverse(), z.tail(D));
 }
 
 double Spectrum::tail(Index M) const {

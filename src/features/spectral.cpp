@@ -4,6 +4,7 @@
 
 #include "covary/error.hpp"
 #include "covary/features/parametric.hpp"
+#include "features/kinds.hpp"
 #include "features/stationary_kernel.hpp"
 
 namespace covary {
@@ -119,5 +120,45 @@ RowMatrix draw_directions(const Kernel& kernel, Index J, Index D, std::uint64_t 
   for (Index j = 0; j < J; ++j) out.row(j) = spectrum.draw(random);
   return out;
 }
+
+namespace {
+
+RowMatrix directions_of(const FeatureRecord& record) {
+  RecordReader r(record);
+  r.expect(r.M() % 2 == 0 && 2 * r.S() == r.M() * r.D());
+  return r.rows(r.M() / 2, r.D());
+}
+
+}  // namespace
+
+const FeatureKind rff_kind{
+    "rff",
+    "rff",
+    "frequencies",
+    false,
+    true,
+    false,
+    [](const FeatureStart& s, Index) {
+      return random_fourier_features(
+          s.kernel, draw_directions(s.kernel, std::max<Index>(1, s.M / 2), s.X.cols(), s.seed));
+    },
+    [](const FeatureRecord& record, const Kernel& kernel) {
+      return random_fourier_features(kernel, directions_of(record));
+    }};
+
+const FeatureKind ssgp_kind{
+    "ssgp",
+    "ssgp",
+    "frequencies",
+    false,
+    true,
+    false,
+    [](const FeatureStart& s, Index) {
+      return sparse_spectrum_features(
+          s.kernel, draw_directions(s.kernel, std::max<Index>(1, s.M / 2), s.X.cols(), s.seed));
+    },
+    [](const FeatureRecord& record, const Kernel& kernel) {
+      return sparse_spectrum_features(kernel, directions_of(record));
+    }};
 
 }  // namespace covary

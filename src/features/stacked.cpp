@@ -131,7 +131,7 @@ class StackedFeatures final : public Features {
   FeaturesPtr for_term(const Kernel& term) const override {
     const Kernel::Term* found = nullptr;
     for (const Kernel::Term& t : terms_)
-      if (t.node == term.pointer() || (!found && t.node->print() == term.print())) found = &t;
+      if (t.node == term.pointer() || (!found && Kernel(t.node) == term)) found = &t;
     if (!found)
       throw InputError(fmt::format(
           "{} is no term of the kernel that these features are stacked for", term.print()));
@@ -197,30 +197,32 @@ std::vector<FeaturesPtr> stacked_parts(const Features& features) {
   return own ? own->parts() : std::vector<FeaturesPtr>{};
 }
 
-FeaturesPtr start_stacked(FeatureChoice kind, const Kernel& kernel, ConstVector theta, ConstRows X,
-                          Index M, std::uint64_t seed) {
+FeaturesPtr start_stacked(FeatureChoice kind, const FeatureStart& s) {
   kind.stacked = false;
-  const std::vector<KernelPart> parts = kernel_parts(kernel, X.cols());
+  const std::vector<KernelPart> parts = kernel_parts(s.kernel, s.X.cols());
   const auto count = static_cast<Index>(parts.size());
-  if (count == 0 || M < count)
+  if (count == 0 || s.M < count)
     throw InputError(
-        fmt::format("{} inducing variables for the {} smooth parts of {}: one for each at least", M,
-                    count, kernel.print()));
+        fmt::format("{} inducing variables for the {} smooth parts of {}: one for each at least",
+                    s.M, count, s.kernel.print()));
   std::vector<FeaturesPtr> own;
   for (Index i = 0; i < count; ++i) {
     const KernelPart& p = parts[static_cast<std::size_t>(i)];
-    const RowMatrix columns = X(Eigen::all, p.columns);
-    const Vector values = theta.segment(p.offset, p.kernel.parameter_count(columns.cols()));
-    const Index share = M / count + (i < M % count ? 1 : 0), inputs = kind.inputs(share);
-    const RowMatrix Z =
-        inputs ? select_inducing(Selection::greedy_variance, std::min(inputs, X.rows()), columns,
-                                 p.kernel, values, seed)
-                     .Z
-               : RowMatrix();
-    own.push_back(start_features(kind, p.kernel, values, columns, Z, inputs ? Z.rows() : share,
-                                 seed + static_cast<std::uint64_t>(i)));
+    const RowMatrix columns = s.X(Eigen::all, p.columns);
+    const Vector values = s.theta.segment(p.offset, p.kernel.parameter_count(columns.cols()));
+    const Index share = s.M / count + (i < s.M % count ? 1 : 0);
+    // Inputs of a part are chosen as its kernel says.
+    const auto choose = [&](Index n) {
+      return select_inducing(Selection::greedy_variance, n, columns, p.kernel, values, s.seed).Z;
+    };
+    own.push_back(start_features(kind, {.kernel = p.kernel,
+                                        .theta = values,
+                                        .X = columns,
+                                        .M = share,
+                                        .seed = s.seed + static_cast<std::uint64_t>(i),
+                                        .choose = choose}));
   }
-  return stacked_features(kernel, X.cols(), own);
+  return stacked_features(s.kernel, s.X.cols(), own);
 }
 
 }  // namespace covary

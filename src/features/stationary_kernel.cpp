@@ -16,8 +16,7 @@ StationaryKernel::StationaryKernel(const Kernel& kernel, Index dims, const std::
   for (const auto& term : kernel.terms(dims)) {
     if (term.node->is_white()) continue;
     ++found;
-    const std::string text = term.node->print(), name = text.substr(0, text.find('('));
-    order = name == "matern12" ? 0.5 : name == "matern32" ? 1.5 : name == "matern52" ? 2.5 : 0.0;
+    order = term.node->matern_order();
     offset_ = term.offset;
     lengths_ = term.node->parameter_count(dims) - 1;
   }
@@ -99,13 +98,18 @@ Vector StationaryKernel::draw(Random& random) const {
   return out / std::sqrt(sum / (2.0 * order_));
 }
 
+double order_in_one_column(const KernelNode& node) {
+  const auto own = node.over_columns(1);
+  return own.inner ? order_in_one_column(*own.inner) : node.matern_order();
+}
+
 bool is_exponential(const Kernel& kernel, Index D) {
   if (D != 1) return false;
   Index found = 0, exponential = 0;
   for (const auto& term : kernel.terms(D)) {
     if (term.node->is_white()) continue;
     ++found;
-    exponential += term.node->print().substr(0, 8) == "matern12";
+    exponential += order_in_one_column(*term.node) == 0.5;
   }
   return found == 1 && exponential == 1;
 }

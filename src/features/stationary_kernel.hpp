@@ -43,5 +43,7 @@ class StationaryKernel {
 
 // matern12 in one column, with or without white: the exponential kernel.
 bool is_exponential(const Kernel& kernel, Index D);
+// ν of a Matérn kernel, of chosen columns too where there is one; 0 of any other.
+double order_in_one_column(const KernelNode& node);
 
 }  // namespace covary

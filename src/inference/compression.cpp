@@ -34,12 +34,8 @@ CompressionTarget::CompressionTarget(const RegressionPosterior& posterior)
           fmt::format("a posterior by {} is not one of inducing variables alone and is not "
                       "compressed; fit it by vfe or exactly",
                       parts.approximation.print()));
-    if (parts.features->name() != "points")
-      throw Unsupported(
-          fmt::format("a posterior of {} features is not compressed; one of inducing "
-                      "inputs, or an exact one, is",
-                      parts.features->name()));
-    points_ = parts.features->where(parts.values.z.data());
+    points_ = inducing_inputs(*parts.features, parts.values.z.data(),
+                              "compression needs an exact posterior, or");
     L_ = parts.Luu;
     mean_weights_ = parts.values.mean_weights;
     for (const SparseFactors& f : parts.groups) {

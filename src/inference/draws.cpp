@@ -154,11 +154,11 @@ std::vector<FunctionDraw> sample_functions(const SparsePosterior& posterior, Ind
                                            std::uint64_t seed, Index features) {
   check_draws(draws);
   const SparsePosteriorParts& parts = posterior.parts();
-  if (parts.features->name() != "points" || parts.approximation.kind == Approximation::Kind::sor ||
+  if (parts.approximation.kind == Approximation::Kind::sor ||
       parts.approximation.kind == Approximation::Kind::cglb)
-    throw Unsupported(fmt::format(
-        "draws as functions are not offered for '{}' with features '{}'; sample at given inputs",
-        parts.approximation.print(), parts.features->name()));
+    throw Unsupported(
+        fmt::format("draws as functions are not offered for '{}'; sample at given inputs",
+                    parts.approximation.print()));
   struct Part {
     Index output;
     PriorFunction prior;
@@ -167,7 +167,7 @@ std::vector<FunctionDraw> sample_functions(const SparsePosterior& posterior, Ind
   const auto self = std::make_shared<const SparsePosterior>(posterior);
   const Index M = parts.features->size();
   const auto Z = std::make_shared<const RowMatrix>(
-      Eigen::Map<const RowMatrix>(parts.values.z.data(), M, posterior.dims()));
+      inducing_inputs(*parts.features, parts.values.z.data(), "draws as functions need"));
   std::vector<FunctionDraw> out;
   for (Index s = 0; s < draws; ++s) {
     auto all = std::make_shared<std::vector<Part>>();

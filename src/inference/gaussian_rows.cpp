@@ -71,7 +71,7 @@ SparseEvaluation evaluate_gaussian_rows(const SparseProblem& p, const SparseValu
                  p.mean,     v.mean_weights,    Matrix()};
   // Memory that is warm for the next evaluation of a training.
   thread_local KeptPsi2 kept;
-  auto psi = psi_statistics(c, *p.kernel, *p.sweep, p.columns, gradient ? &kept : nullptr);
+  auto psi = psi_statistics(c, *p.sweep, p.columns, gradient ? &kept : nullptr);
   psi.front().silent = p.silent;
   std::size_t largest = 0;  // of the groups, by the trace
   for (std::size_t g = 1; g < psi.size(); ++g)
@@ -93,7 +93,7 @@ SparseEvaluation evaluate_gaussian_rows(const SparseProblem& p, const SparseValu
     GaussianRowGradient unasked;
     start_gradient(v, *gradient);
     if (moves) add_ridge_gradient(c.Luu, S, adjoints[largest].Q);
-    psi_adjoint(c, *p.kernel, *p.sweep, psi, adjoints, *gradient, rows ? *rows : unasked, &kept);
+    psi_adjoint(c, *p.sweep, psi, adjoints, *gradient, rows ? *rows : unasked, &kept);
     add_Kuu_gradient(*p.features, v, c.Luu, S, *gradient);
   }
   out.Luu = std::move(c.Luu);

@@ -215,17 +215,13 @@ RowMatrix grow_by_gain(const SparseProblem& p, const SparseValues& v, Jitter& ji
     throw Unsupported(
         "inducing inputs are added by the gain of the bound for vfe only, and this is " +
         p.approximation.print());
-  if (p.features->name() != "points")
-    throw Unsupported("only inducing points can be added to, and these features are " +
-                      p.features->name());
+  const RowMatrix Z = inducing_inputs(*p.features, v.z.data(), "growing a model needs");
   if (n < 0)
     throw InputError(
         fmt::format("the number of inducing inputs to add is {}; it must not be "
                     "negative",
                     n));
-  const Index D = p.sweep->rows().dims();
-  return grow(p, v, jitter, Eigen::Map<const RowMatrix>(v.z.data(), v.z.size() / D, D), n, seed,
-              sample, bound_gain);
+  return grow(p, v, jitter, Z, n, seed, sample, bound_gain);
 }
 
 RowMatrix select_information_gain(const SparseProblem& problem, const SparseValues& v,

@@ -13,11 +13,10 @@ namespace covary {
 
 RowDensity::RowDensity(const SparsePosterior& posterior) : posterior_(posterior) {
   const SparsePosteriorParts& p = posterior.parts();
-  if (p.features->name() != "points" || !p.mean.is_zero())
-    throw Unsupported(
-        fmt::format("densities of rows need inducing points and a zero mean function; the model "
-                    "has '{}' and '{}'",
-                    p.features->name(), p.mean.print()));
+  gaussian_expectations(*p.features, p.values.theta.data(), p.values.z.data());
+  if (!p.mean.is_zero())
+    throw Unsupported(fmt::format("densities of rows need a zero mean function; the model has '{}'",
+                                  p.mean.print()));
   for (const SparseFactors& g : p.groups) {
     Matrix beta = g.c;
     multiply_lower(g.LB, beta);
@@ -31,8 +30,7 @@ double RowDensity::operator()(const double* mean, const double* variance, const 
   const SparsePosteriorParts& p = posterior_.parts();
   const Index M = p.features->size(), Q = posterior_.dims();
   const double noise = p.values.noise;
-  const auto psi = GaussianExpectations::make(p.kernel, Q);
-  psi->prepare(p.values.theta.data(), {p.values.z.data(), M, Q, Q});
+  const auto psi = gaussian_expectations(*p.features, p.values.theta.data(), p.values.z.data());
   const GaussianBlock x{{mean, 1, Q, Q}, variance};
   double psi0 = 0.0;
   Matrix psi1(M, 1), added = Matrix::Zero(M, M);

@@ -217,18 +217,17 @@ SparsePosterior with_gaussian_rows(const SparsePosterior& posterior, ConstRows m
   if (p.approximation.kind != Approximation::Kind::vfe)
     throw Unsupported(fmt::format("rows with Gaussian inputs join a model by vfe; this one is '{}'",
                                   p.approximation.print()));
-  if (p.features->name() != "points" || !p.mean.is_zero())
-    throw Unsupported(fmt::format(
-        "rows with Gaussian inputs need inducing points and a zero mean; the model has '{}' and "
-        "'{}'",
-        p.features->name(), p.mean.print()));
+  const RowMatrix Z =
+      inducing_inputs(*p.features, p.values.z.data(), "rows with Gaussian inputs need");
+  if (!p.mean.is_zero())
+    throw Unsupported(fmt::format("rows with Gaussian inputs need a zero mean; the model has '{}'",
+                                  p.mean.print()));
   const auto columns = columns_of(posterior, mean.rows(), Y);
   if (static_cast<Index>(S.size()) != mean.rows())
     throw InputError(
         fmt::format("there are {} rows of inputs and {} covariances", mean.rows(), S.size()));
   const Index M = p.features->size();
-  const InputMoments moments(p.kernel, p.values.theta,
-                             Eigen::Map<const RowMatrix>(p.values.z.data(), M, posterior.dims()));
+  const InputMoments moments(p.kernel, p.values.theta, Z);
   std::vector<PsiStatistics> psi;
   psi.reserve(columns.size());
   for (const auto& own : columns)

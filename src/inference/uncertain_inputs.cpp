@@ -50,10 +50,7 @@ namespace {
 
 RowMatrix points_of(const SparsePosterior& posterior) {
   const SparsePosteriorParts& p = posterior.parts();
-  if (p.features->name() != "points")
-    throw Unsupported(fmt::format("uncertain inputs need inducing points; the model has '{}'",
-                                  p.features->name()));
-  return Eigen::Map<const RowMatrix>(p.values.z.data(), p.features->size(), posterior.dims());
+  return inducing_inputs(*p.features, p.values.z.data(), "uncertain inputs need");
 }
 
 }  // namespace
@@ -231,8 +228,7 @@ double UncertainInputs::RowTerm::operator()(const double* mean, const double* va
                                             double* mean_bar, double* variance_bar) const {
   const Index M = of_.Z().rows();
   const GaussianBlock x{{mean, 1, of_.dims_, of_.dims_}, variance};
-  const auto psi = GaussianExpectations::make(of_.kernel_, of_.dims_);
-  psi->prepare(of_.theta_.data(), of_.inducing());
+  const auto psi = GaussianExpectations::make(of_.kernel_, of_.theta_.data(), of_.inducing());
   Vector psi1(M);
   Matrix psi2 = Matrix::Zero(M, M);
   double psi0 = 0.0;

@@ -16,6 +16,11 @@ RowBlock column(const RowBlock& x, Index d) { return {x.data + d, x.n, 1, x.stri
 class Additive final : public KernelNode {
  public:
   explicit Additive(KernelPtr inner) : inner_(std::move(inner)) {}
+  OverColumns over_columns(Index dims) const override {
+    OverColumns out{inner_, {}};
+    for (Index d = 0; d < dims; ++d) out.columns.push_back({d});
+    return out;
+  }
   std::string print() const override { return fmt::format("additive({})", inner_->print()); }
   void check(Index) const override { inner_->check(1); }
   void declare(Parameters& out, const std::string& path, const DataScale& scale) const override {

@@ -39,6 +39,7 @@ class OnDims final : public KernelNode {
     if (std::set<Index>(dims_.begin(), dims_.end()).size() != dims_.size())
       throw InputError(fmt::format("an input column is named twice in @{}", fmt::join(dims_, ",")));
   }
+  OverColumns over_columns(Index) const override { return {inner_, {dims_}}; }
   std::string print() const override {
     const std::string inner =
         inner_->precedence() < 2 ? "(" + inner_->print() + ")" : inner_->print();

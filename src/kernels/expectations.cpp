@@ -15,13 +15,9 @@ namespace {
 
 class ClosedExpectations final : public GaussianExpectations {
  public:
-  explicit ClosedExpectations(GaussianForm form) : form_(std::move(form)) {}
-
-  void prepare(const double* theta, const RowBlock& Z) override {
-    theta_ = theta;
-    Z_ = Z;
-    fast_.clear();  // it refers to the values
-    values_.clear();
+  ClosedExpectations(GaussianForm form, const double* theta, const RowBlock& Z)
+      : form_(std::move(form)), theta_(theta), Z_(Z) {
+    values_.reserve(form_.terms.size());  // the fast terms refer to them
     for (const auto& term : form_.terms) values_.emplace_back(term, theta);
     for (const auto& term : values_)
       fast_.push_back(term.is_linear() || term.w.isZero(0.0) ? nullptr
@@ -171,8 +167,8 @@ class ClosedExpectations final : public GaussianExpectations {
   }
 
   GaussianForm form_;
-  const double* theta_ = nullptr;
-  RowBlock Z_{};
+  const double* theta_;
+  RowBlock Z_;
   std::vector<TermValues> values_;
   std::vector<std::unique_ptr<Fast>> fast_;  // null: none
 };
@@ -183,11 +179,13 @@ bool GaussianExpectations::closed(const Kernel& kernel, Index dims) {
   return kernel.node().gaussian_form(dims).has_value();
 }
 
-std::unique_ptr<GaussianExpectations> GaussianExpectations::make(const Kernel& kernel, Index dims) {
-  kernel.node().check(dims);
-  if (auto form = kernel.node().gaussian_form(dims))
-    return std::make_unique<ClosedExpectations>(std::move(*form));
-  return std::make_unique<SampledExpectations>(kernel, dims);
+std::unique_ptr<GaussianExpectations> GaussianExpectations::make(const Kernel& kernel,
+                                                                 const double* theta,
+                                                                 const RowBlock& Z) {
+  kernel.node().check(Z.dims);
+  if (auto form = kernel.node().gaussian_form(Z.dims))
+    return std::make_unique<ClosedExpectations>(std::move(*form), theta, Z);
+  return std::make_unique<SampledExpectations>(kernel, theta, Z);
 }
 
 }  // namespace covary

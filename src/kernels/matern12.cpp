@@ -11,6 +11,7 @@ namespace {
 class Matern12 final : public Stationary {
  public:
   using Stationary::Stationary;
+  double matern_order() const override { return 0.5; }
 
  protected:
   void profile(double, double variance, double* r2, Index n) const override {

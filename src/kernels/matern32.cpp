@@ -10,6 +10,7 @@ namespace {
 class Matern32 final : public Stationary {
  public:
   using Stationary::Stationary;
+  double matern_order() const override { return 1.5; }
 
  protected:
   void profile(double, double variance, double* r2, Index n) const override {

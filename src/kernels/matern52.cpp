@@ -10,6 +10,7 @@ namespace {
 class Matern52 final : public Stationary {
  public:
   using Stationary::Stationary;
+  double matern_order() const override { return 2.5; }
 
  protected:
   void profile(double, double variance, double* r2, Index n) const override {

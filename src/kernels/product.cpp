@@ -13,7 +13,6 @@ namespace {
 class Product final : public KernelNode {
  public:
   explicit Product(std::vector<KernelPtr> parts) : parts_(std::move(parts)) {}
-  const std::vector<KernelPtr>& factors() const { return parts_; }
 
   std::string print() const override {
     std::vector<std::string> texts;
@@ -22,6 +21,7 @@ class Product final : public KernelNode {
     return fmt::format("{}", fmt::join(texts, " * "));
   }
   int precedence() const override { return 1; }
+  std::vector<KernelPtr> factors() const override { return parts_; }
   void declare(Parameters& out, const std::string& path, const DataScale& scale) const override {
     DataScale unit = scale;
     unit.y_variance = 1.0;
@@ -131,10 +131,11 @@ class Product final : public KernelNode {
 };
 
 void append(std::vector<KernelPtr>& parts, const KernelPtr& k) {
-  if (const auto* product = dynamic_cast<const Product*>(k.get()))
-    parts.insert(parts.end(), product->factors().begin(), product->factors().end());
-  else
+  const std::vector<KernelPtr> own = k->factors();
+  if (own.empty())
     parts.push_back(k);
+  else
+    parts.insert(parts.end(), own.begin(), own.end());
 }
 
 }  // namespace

@@ -34,13 +34,8 @@ NormalRule::NormalRule(Index dims) {
   }
 }
 
-SampledExpectations::SampledExpectations(Kernel kernel, Index dims)
-    : kernel_(std::move(kernel)), dims_(dims), rule_(dims) {}
-
-void SampledExpectations::prepare(const double* theta, const RowBlock& Z) {
-  theta_ = theta;
-  Z_ = Z;
-}
+SampledExpectations::SampledExpectations(Kernel kernel, const double* theta, const RowBlock& Z)
+    : kernel_(std::move(kernel)), dims_(Z.dims), rule_(Z.dims), theta_(theta), Z_(Z) {}
 
 RowBlock SampledExpectations::points(const GaussianBlock& x, Index i) {
   points_ = rule_.deviates;

@@ -16,9 +16,8 @@ struct NormalRule {
 // every call, so that values are smooth in the parameters and gradients are those of the values.
 class SampledExpectations final : public GaussianExpectations {
  public:
-  SampledExpectations(Kernel kernel, Index dims);
+  SampledExpectations(Kernel kernel, const double* theta, const RowBlock& Z);
 
-  void prepare(const double* theta, const RowBlock& Z) override;
   void psi0(const GaussianBlock& x, double* out) override;
   void psi0_pullback(const GaussianBlock& x, const double* bar, const GaussianBars& to) override;
   void psi1(const GaussianBlock& x, double* out) override;
@@ -37,8 +36,8 @@ class SampledExpectations final : public GaussianExpectations {
   Kernel kernel_;
   Index dims_;
   NormalRule rule_;
-  const double* theta_ = nullptr;
-  RowBlock Z_{};
+  const double* theta_;
+  RowBlock Z_;
   RowMatrix points_;
   Matrix K_;
 };

@@ -33,14 +33,12 @@ class Compressor {
 
   // M variables of a kind, trained to come close; fewer where the points are.
   Trained train(const FeatureChoice& kind, Index M) const {
-    RowMatrix Z;
-    if (kind.inputs(M) > 0)
-      Z = select_inducing(Selection::greedy_variance, std::min(M, target_.points().rows()),
-                          target_.points(), target_.kernel(), target_.theta(), options_.seed)
-              .Z;
     Trained out;
-    out.features = start_features(kind, target_.kernel(), target_.theta(), target_.points(), Z, M,
-                                  options_.seed);
+    out.features = start_features(kind, {.kernel = target_.kernel(),
+                                         .theta = target_.theta(),
+                                         .X = target_.points(),
+                                         .M = M,
+                                         .seed = options_.seed});
     Parameters p;
     out.features->declare(p);
     const auto objective = [&](const Vector& u, Vector* gradient) -> std::optional<double> {

@@ -144,22 +144,29 @@ void SparseRegression::start_from(const SparseRegression& other) {
 
 void SparseRegression::set_inputs(ConstRows Z) {
   const Vector theta = parameters_.values().head(options_.kernel.parameter_count(X_.cols()));
-  set_features(
-      start_features(options_.features, options_.kernel, theta, X_, Z, Z.rows(), options_.seed));
+  set_features(start_features(options_.features, {.kernel = options_.kernel,
+                                                  .theta = theta,
+                                                  .X = X_,
+                                                  .M = Z.rows(),
+                                                  .seed = options_.seed,
+                                                  .Z = Z}));
 }
 
 void SparseRegression::choose_features(Index M) {
   if (features_ && M == features_->size() && settings_->holds_any()) return;
-  const FeatureChoice& kind = options_.features;
   const Vector theta = parameters_.values().head(options_.kernel.parameter_count(X_.cols()));
-  if (kind.inputs(M) == 0) {
-    set_features(start_features(kind, options_.kernel, theta, X_, RowMatrix(), M, options_.seed));
-    return;
-  }
-  SelectionResult chosen = select_inducing(options_.selection, std::min(kind.inputs(M), X_.rows()),
-                                           X_, options_.kernel, theta, options_.seed);
-  if (!chosen.note.empty()) say(chosen.note);
-  set_inputs(chosen.Z);
+  const auto choose = [&](Index n) {
+    SelectionResult chosen =
+        select_inducing(options_.selection, n, X_, options_.kernel, theta, options_.seed);
+    if (!chosen.note.empty()) say(chosen.note);
+    return chosen.Z;
+  };
+  set_features(start_features(options_.features, {.kernel = options_.kernel,
+                                                  .theta = theta,
+                                                  .X = X_,
+                                                  .M = M,
+                                                  .seed = options_.seed,
+                                                  .choose = choose}));
 }
 
 }  // namespace covary

@@ -4,20 +4,21 @@
 #include <algorithm>
 
 #include "covary/error.hpp"
-#include "covary/features/eigen.hpp"
+#include "covary/features/planner.hpp"
 #include "covary/models/sparse_regression.hpp"
 
 namespace covary {
 
 SparseRegression::Planned SparseRegression::plan() const {
-  if (features_->name() != "eigen")
+  const SparseValues v = unpack(parameters_.values());
+  const std::optional<Spectrum> known = features_->spectrum(v.theta.data(), v.z.data());
+  if (!known)
     throw InputError(
         fmt::format("only eigenfunctions can be planned, the features are {}", features_->name()));
-  const SparseValues v = unpack(parameters_.values());
+  const Spectrum& spectrum = *known;
   const Sweep sweep = Sweep::for_features(*rows_, features_->size());
   Jitter jitter{options_.jitter};
   const SparseEvaluation e = evaluate_sparse(vfe_problem(sweep), v, jitter);
-  const Spectrum spectrum = eigen_spectrum(options_.kernel, v.theta, v.z);
 
   Planned out;
   PlanRequest& r = out.request;
@@ -67,7 +68,8 @@ Minimum SparseRegression::grow_by_plan(Trainer& trainer, Jitter& jitter) {
     PlanRequest again = p.request;
     again.domination = std::max(1.0, p.trace / (p.request.rows * p.tail));
     const SparseValues v = unpack(parameters_.values());
-    const FeaturePlan needed = plan_features(eigen_spectrum(options_.kernel, v.theta, v.z), again);
+    const FeaturePlan needed =
+        plan_features(*features_->spectrum(v.theta.data(), v.z.data()), again);
     next =
         std::min(options_.most_inducing, std::max(needed.inducing, M + std::max<Index>(1, M / 4)));
     say(fmt::format(
@@ -92,7 +94,8 @@ void SparseRegression::add_plan(const SparseEvaluation& e,
   if (options_.approximation.kind != Approximation::Kind::vfe) return;
   diagnostics.emplace_back("expected_kl_low", e.terms.trace);
   diagnostics.emplace_back("expected_kl_high", 2.0 * e.terms.trace);
-  if (features_->name() != "eigen") return;
+  const SparseValues v = unpack(parameters_.values());
+  if (!features_->spectrum(v.theta.data(), v.z.data())) return;
   const Planned p = plan();
   diagnostics.emplace_back("planned_inducing", static_cast<double>(p.needed.inducing));
   diagnostics.emplace_back("planned_kl_low", p.here.low);

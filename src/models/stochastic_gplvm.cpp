@@ -141,7 +141,7 @@ UncollapsedProblem StochasticGplvm::problem(const Batch& b, ConstVector values,
       const Sweep sweep(source, 32);
       SweepContext c = contexts.front();
       c.noise = noise;
-      return gaussian_row_terms(c, options_.gplvm.kernel, q, sweep, b.columns, wanted, rows_bar);
+      return gaussian_row_terms(c, q, sweep, b.columns, wanted, rows_bar);
     };
   } else {
     out.sums = [&b, rows_bar, likelihood = row_likelihood(options_.likelihood, own)](

@@ -102,31 +102,38 @@ std::string Svgp::path_of(Index part, const std::string& rest) const {
 
 void Svgp::set_inputs(ConstRows Z) {
   const Vector theta = parameters_.values().head(options_.kernel.parameter_count(X_.cols()));
-  set_features(
-      start_features(options_.features, options_.kernel, theta, X_, Z, Z.rows(), options_.seed));
+  set_features(start_features(options_.features, {.kernel = options_.kernel,
+                                                  .theta = theta,
+                                                  .X = X_,
+                                                  .M = Z.rows(),
+                                                  .seed = options_.seed,
+                                                  .Z = Z}));
 }
 
 void Svgp::choose_features(Index M) {
   const Vector values = parameters_.values();
-  const FeatureChoice& kind = options_.features;
   const Index K = options_.kernel.parameter_count(X_.cols());
   const Index H = options_.likelihood.parameter_count();
   const Vector theta = values.head(K);
-  if (kind.inputs(M) == 0)
-    return set_features(
-        start_features(kind, options_.kernel, theta, X_, RowMatrix(), M, options_.seed));
-  const Index inputs = std::min(kind.inputs(M), X_.rows());
-  const SelectionResult chosen =
-      options_.selection == Selection::informative_vectors
-          ? choose_inducing(
-                options_.selection, inputs,
-                {options_.kernel, options_.likelihood, options_.mean, X_, Y_.col(0), aux_},
-                {theta, values.segment(K, H),
-                 values.segment(K + H, options_.mean.basis_count(X_.cols()))},
-                options_.seed)
-          : select_inducing(options_.selection, inputs, X_, options_.kernel, theta, options_.seed);
-  if (!chosen.note.empty()) say(chosen.note);
-  set_inputs(chosen.Z);
+  const auto choose = [&](Index n) {
+    SelectionResult chosen =
+        options_.selection == Selection::informative_vectors
+            ? choose_inducing(
+                  options_.selection, n,
+                  {options_.kernel, options_.likelihood, options_.mean, X_, Y_.col(0), aux_},
+                  {theta, values.segment(K, H),
+                   values.segment(K + H, options_.mean.basis_count(X_.cols()))},
+                  options_.seed)
+            : select_inducing(options_.selection, n, X_, options_.kernel, theta, options_.seed);
+    if (!chosen.note.empty()) say(chosen.note);
+    return chosen.Z;
+  };
+  set_features(start_features(options_.features, {.kernel = options_.kernel,
+                                                  .theta = theta,
+                                                  .X = X_,
+                                                  .M = M,
+                                                  .seed = options_.seed,
+                                                  .choose = choose}));
 }
 
 // New features take the place of the old; of their parameters stays what the user has said.

@@ -27,8 +27,8 @@ SparseFactors with_all_columns(const SparseFactors& reduced, const RowMatrix& Y,
   const Index N = q.mean.rows(), Q = q.mean.cols(), M = Luu.rows(), P = Y.cols();
   const RowMatrix mean = q.mean, variance = q.variance;
   Matrix psi1(M, N);
-  const auto psi = GaussianExpectations::make(kernel, Q);
-  psi->prepare(values.theta.data(), {values.z.data(), M, Q, Q});
+  const auto psi =
+      GaussianExpectations::make(kernel, values.theta.data(), {values.z.data(), M, Q, Q});
   psi->psi1({{mean.data(), N, Q, Q}, variance.data()}, psi1.data());
   solve_lower(Luu, psi1);
   solve_lower(reduced.LB, psi1);

@@ -11,16 +11,12 @@
 namespace covary {
 namespace {
 
-RowBlock inducing_inputs(const SweepContext& c, const Sweep& sweep) {
-  if (c.features->name() != "points")
-    throw Unsupported(fmt::format("Gaussian inputs need inducing points; the features are '{}'",
-                                  c.features->name()));
+std::unique_ptr<GaussianExpectations> expectations(const SweepContext& c) {
   if (c.mean && !c.mean->is_zero())
     throw Unsupported(fmt::format(
         "Gaussian inputs need a zero mean function, not '{}': centre the outputs instead",
         c.mean->print()));
-  const Index dims = sweep.rows().dims();
-  return {c.z, c.features->size(), dims, dims};
+  return gaussian_expectations(*c.features, c.theta, c.z);
 }
 
 GaussianBlock gaussian(const DataBlock& block) {
@@ -88,26 +84,20 @@ void KeptPsi2::reserve(Index rows, Index row_values, Index groups) {
   if (kept_) memory_.reserve(rows * row_values * groups);
 }
 
-std::vector<PsiStatistics> psi_statistics(const SweepContext& c, const Kernel& kernel,
-                                          const Sweep& sweep,
+std::vector<PsiStatistics> psi_statistics(const SweepContext& c, const Sweep& sweep,
                                           const std::vector<std::vector<Index>>& columns,
                                           KeptPsi2* keep) {
-  const RowBlock Z = inducing_inputs(c, sweep);
-  const Index M = Z.n;
+  const Index M = c.features->size();
+  const auto row_values = expectations(c)->row_values();
   const auto size_of = [&](const std::vector<Index>& cols) {
     return M * M + M * static_cast<Index>(cols.size()) + 3;
   };
   Index size = 0;
   for (const auto& cols : columns) size += size_of(cols);
-  if (keep) {
-    const auto psi = GaussianExpectations::make(kernel, Z.dims);
-    psi->prepare(c.theta, Z);
-    keep->reserve(sweep.rows().rows(), psi->row_values(), static_cast<Index>(columns.size()));
-  }
+  if (keep) keep->reserve(sweep.rows().rows(), row_values, static_cast<Index>(columns.size()));
 
   const Vector sums = sweep.sum(size, [&]() -> Sweep::Body {
-    const std::shared_ptr<GaussianExpectations> psi = GaussianExpectations::make(kernel, Z.dims);
-    psi->prepare(c.theta, Z);
+    const std::shared_ptr<GaussianExpectations> psi = expectations(c);
     return [&, psi, psi1 = Matrix(), psi0 = Vector()](const DataBlock& block, double* sum) mutable {
       double* at = sum;
       Index group = 0;
@@ -161,12 +151,11 @@ WeightedStatistics whitened(const PsiStatistics& s, const Matrix& Luu, double no
   return out;
 }
 
-void psi_adjoint(const SweepContext& c, const Kernel& kernel, const Sweep& sweep,
+void psi_adjoint(const SweepContext& c, const Sweep& sweep,
                  const std::vector<PsiStatistics>& statistics,
                  const std::vector<WeightedAdjoint>& adjoints, SweepGradient& out,
                  GaussianRowGradient& rows, KeptPsi2* kept) {
-  const RowBlock Z = inducing_inputs(c, sweep);
-  const Index M = Z.n, D = Z.dims, T = out.theta_bar.size();
+  const Index D = sweep.rows().dims(), T = out.theta_bar.size(), Z = out.z_bar.size();
   const double w = 1.0 / c.noise;
   struct Side {
     Matrix psi2_bar, h;  // ½wL⁻ᵀQL⁻¹ and wL⁻ᵀb
@@ -191,9 +180,8 @@ void psi_adjoint(const SweepContext& c, const Kernel& kernel, const Sweep& sweep
 
   rows.mean_bar = RowMatrix::Zero(sweep.rows().rows(), D);
   rows.variance_bar = rows.mean_bar;
-  const Vector sums = sweep.sum(T + M * D, [&]() -> Sweep::Body {
-    const std::shared_ptr<GaussianExpectations> psi = GaussianExpectations::make(kernel, D);
-    psi->prepare(c.theta, Z);
+  const Vector sums = sweep.sum(T + Z, [&]() -> Sweep::Body {
+    const std::shared_ptr<GaussianExpectations> psi = expectations(c);
     return [&, psi](const DataBlock& block, double* sum) {
       for (std::size_t g = 0; g < sides.size(); ++g) {
         const Seen seen(block, adjoints[g].columns);
@@ -215,7 +203,7 @@ void psi_adjoint(const SweepContext& c, const Kernel& kernel, const Sweep& sweep
     };
   });
   out.theta_bar += sums.head(T);
-  out.z_bar += sums.tail(M * D);
+  out.z_bar += sums.tail(Z);
 }
 
 }  // namespace covary

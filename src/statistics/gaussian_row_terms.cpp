@@ -32,8 +32,7 @@ std::vector<Matrix> covariances(const WhitenedGaussian& q) {
 
 }  // namespace
 
-RowTermSums gaussian_row_terms(const SweepContext& c, const Kernel& kernel,
-                               const WhitenedGaussian& q, const Sweep& sweep,
+RowTermSums gaussian_row_terms(const SweepContext& c, const WhitenedGaussian& q, const Sweep& sweep,
                                const std::vector<std::vector<Index>>& columns, RowAdjoints adjoints,
                                GaussianRowGradient* rows) {
   const Index M = c.features->size(), P = sweep.rows().outputs(), D = sweep.rows().dims();
@@ -48,7 +47,7 @@ RowTermSums gaussian_row_terms(const SweepContext& c, const Kernel& kernel,
   out.S = covariances(q);
   out.A_m = Matrix::Zero(M, P);
   out.A_vA.assign(at(P), Matrix::Zero(M, M));
-  const auto psi = psi_statistics(c, kernel, sweep, columns);
+  const auto psi = psi_statistics(c, sweep, columns);
   std::vector<WeightedAdjoint> bars;
   for (const PsiStatistics& sums : psi) {
     const WeightedStatistics s = whitened(sums, c.Luu, c.noise);
@@ -73,9 +72,9 @@ RowTermSums gaussian_row_terms(const SweepContext& c, const Kernel& kernel,
   if (adjoints != RowAdjoints::all) return out;
   SweepGradient g;
   g.theta_bar = Vector::Zero(c.kernel->parameter_count(D));
-  g.z_bar = Vector::Zero(M * D);
+  g.z_bar = Vector::Zero(c.features->parameter_count());
   GaussianRowGradient unasked;
-  psi_adjoint(c, kernel, sweep, psi, bars, g, rows ? *rows : unasked);
+  psi_adjoint(c, sweep, psi, bars, g, rows ? *rows : unasked);
   out.theta_bar = {std::move(g.theta_bar)};
   out.z_bar = {std::move(g.z_bar)};
   out.parameters_bar = Vector::Constant(1, g.noise_bar);

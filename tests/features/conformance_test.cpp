@@ -18,7 +18,12 @@ FeaturesPtr start(const std::string& kind, const Kernel& kernel, const Vector& t
                   const RowMatrix& X) {
   const FeatureChoice choice(kind);
   const Index n = choice.inputs(M);
-  return start_features(choice, kernel, theta, X, 0.7 * X.topRows(n), M, 3);
+  return start_features(choice, {.kernel = kernel,
+                                 .theta = theta,
+                                 .X = X,
+                                 .M = M,
+                                 .seed = 3,
+                                 .Z = 0.7 * X.topRows(n)});
 }
 
 // The feature's parameters, held ones included, moved at random from their starts.
@@ -137,11 +142,9 @@ TEST(FeaturePairs, EveryKindIsHere) {
   std::set<std::string> with_lines, with_entries;
   for (const Line& line : lines) with_lines.insert(FeatureChoice(line.kind).name());
   for (const auto& [kind, taken] : kinds) with_entries.insert(FeatureChoice(kind).name());
-  FeatureChoice choice;
-  for (int kind = 0; kind <= static_cast<int>(FeatureChoice::Kind::bumps); ++kind) {
-    choice.kind = static_cast<FeatureChoice::Kind>(kind);
-    EXPECT_TRUE(with_lines.contains(choice.name())) << choice.name();
-    EXPECT_TRUE(with_entries.contains(choice.name())) << choice.name();
+  for (const FeatureKind* kind : feature_kinds()) {
+    EXPECT_TRUE(with_lines.contains(kind->name)) << kind->name;
+    EXPECT_TRUE(with_entries.contains(kind->name)) << kind->name;
   }
 }
 

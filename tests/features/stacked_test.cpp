@@ -57,7 +57,8 @@ TEST(StackedFeatures, Conformance) {
     SCOPED_TRACE(expression);
     const Kernel kernel = expression;
     const Vector theta = theta_of(kernel, 3);
-    const FeaturesPtr u = start_features(kind, kernel, theta, X, RowMatrix(), 11, 2);
+    const FeaturesPtr u =
+        start_features(kind, {.kernel = kernel, .theta = theta, .X = X, .M = 11, .seed = 2});
     check_features(*u, kernel, theta, X);
   }
 }
@@ -66,8 +67,11 @@ TEST(StackedFeatures, OneIsThePlainFeature) {
   const RowMatrix X = inputs(9, 2);
   const Kernel kernel = "se(ard) + white";
   const Vector theta = theta_of(kernel, 2);
-  const FeaturesPtr plain = start_features("eigen", kernel, theta, X, RowMatrix(), 12, 0),
-                    stack = start_features("stacked(eigen)", kernel, theta, X, RowMatrix(), 12, 0);
+  const FeaturesPtr plain = start_features(
+                        "eigen", {.kernel = kernel, .theta = theta, .X = X, .M = 12, .seed = 0}),
+                    stack = start_features(
+                        "stacked(eigen)",
+                        {.kernel = kernel, .theta = theta, .X = X, .M = 12, .seed = 0});
   const Vector z = start_of(*plain);
   ASSERT_EQ(start_of(*stack), z);
   EXPECT_EQ(Kuf_of(*stack, theta, z, X), Kuf_of(*plain, theta, z, X));
@@ -111,10 +115,16 @@ TEST(StackedFeatures, Refuses) {
   const RowMatrix X = inputs(9, 2);
   const Kernel kernel = "se@0 + se@1";
   const Vector theta = theta_of(kernel, 2);
-  EXPECT_THROW(start_features("stacked(eigen)", kernel, theta, X, RowMatrix(), 1, 0), InputError);
-  EXPECT_THROW(start_features("stacked(fourier)", kernel, theta, X, RowMatrix(), 9, 0), InputError);
-  EXPECT_THROW(start_features("stacked(eigen)", "white", Vector::Ones(1), X, RowMatrix(), 9, 0),
+  EXPECT_THROW(start_features("stacked(eigen)",
+                              {.kernel = kernel, .theta = theta, .X = X, .M = 1, .seed = 0}),
                InputError);
+  EXPECT_THROW(start_features("stacked(fourier)",
+                              {.kernel = kernel, .theta = theta, .X = X, .M = 9, .seed = 0}),
+               InputError);
+  EXPECT_THROW(
+      start_features("stacked(eigen)",
+                     {.kernel = "white", .theta = Vector::Ones(1), .X = X, .M = 9, .seed = 0}),
+      InputError);
   EXPECT_THROW(stacked_features(kernel, 2, {inducing_points("se", X), inducing_points("se", X)}),
                InputError);
   EXPECT_THROW(stacked_features(kernel, 2, {inducing_points("se", X.leftCols(1))}), InputError);

@@ -50,10 +50,9 @@ struct Case {
 
 TEST(GaussianRows, ExpectationsOfTheFixture) {
   const Case t;
-  const auto psi = GaussianExpectations::make(t.kernel, 2);
   const RowBlock Z{t.Z.data(), 3, 2, 2};
   const GaussianBlock x{{t.M.data(), 4, 2, 2}, t.S.data()};
-  psi->prepare(t.theta.data(), Z);
+  const auto psi = GaussianExpectations::make(t.kernel, t.theta.data(), Z);
   Vector psi0(4);
   psi->psi0(x, psi0.data());
   EXPECT_EQ(psi0, Vector::Constant(4, 1.3));

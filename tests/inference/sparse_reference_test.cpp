@@ -187,11 +187,10 @@ TEST(SparseReference, ExpectationsUnderAGaussian) {
   const Vector theta = (Vector(2) << 1.7, 0.7).finished();
   const RowMatrix Z = (Vector(2) << -0.2, 0.9).finished();
   const double mean = 0.3, variance = 0.45;
-  const auto psi = GaussianExpectations::make(kernel, 1);
   const RowBlock z{Z.data(), 2, 1, 1};
   const GaussianBlock x{{&mean, 1, 1, 1}, &variance};
   Matrix psi1(2, 1), psi2 = Matrix::Zero(2, 2);
-  psi->prepare(theta.data(), z);
+  const auto psi = GaussianExpectations::make(kernel, theta.data(), z);
   psi->psi1(x, psi1.data());
   psi->psi2(x, psi2);
   EXPECT_NEAR(psi1(0, 0), 1.0745610854, 1e-10);

@@ -123,7 +123,9 @@ TEST(StackedBounds, UncollapsedAsIfDense) {
 // White features of fewer rows than there are of them, where S is not formed.
 TEST(StackedBounds, FewRowsOfWhiteFeatures) {
   SparseCase t(7, 1, 2, 2, 6, "se@0 + se@1");
-  t.features = start_features("stacked(eigen)", t.kernel, t.values.theta, t.X, RowMatrix(), 12, 0);
+  t.features =
+      start_features("stacked(eigen)",
+                     {.kernel = t.kernel, .theta = t.values.theta, .X = t.X, .M = 12, .seed = 0});
   Parameters parameters;
   t.features->declare(parameters);
   const FeaturesPtr plain = std::make_shared<Unstructured>(t.features);
@@ -157,7 +159,8 @@ TEST(StackedBounds, FewRowsOfWhiteFeatures) {
 // matrix.
 TEST(ThinCovariance, AsTheMatrix) {
   SparseCase t(40, 1, 2, 2, 6, "se@0 + se@1");
-  t.features = start_features("stacked(eigen)", t.kernel, t.values.theta, t.X, RowMatrix(), 9, 0);
+  t.features = start_features(
+      "stacked(eigen)", {.kernel = t.kernel, .theta = t.values.theta, .X = t.X, .M = 9, .seed = 0});
   Parameters parameters;
   t.features->declare(parameters);
   const MemoryRows rows(t.X, t.Y, Vector());

@@ -38,8 +38,7 @@ struct Case {
   Answer answer() const {
     Answer out;
     out.theta_bar = Vector::Zero(theta.size());
-    const auto psi = GaussianExpectations::make(kernel, D);
-    psi->prepare(theta.data(), {Z.data(), M, D, D});
+    const auto psi = GaussianExpectations::make(kernel, theta.data(), {Z.data(), M, D, D});
     const auto row = [&](Index i, Index n) {
       return GaussianBlock{{mean.row(i).data(), n, D, D}, variance.row(i).data()};
     };

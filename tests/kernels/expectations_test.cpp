@@ -37,8 +37,7 @@ struct Psi {
 Psi expectations(const Case& t) {
   const Index n = t.mean.rows(), M = t.Z.rows();
   Psi out{Vector(n), Matrix(M, n), Matrix::Zero(M, M)};
-  const auto psi = GaussianExpectations::make(t.kernel, 2);
-  psi->prepare(t.theta.data(), t.inducing());
+  const auto psi = GaussianExpectations::make(t.kernel, t.theta.data(), t.inducing());
   psi->psi0(t.rows(), out.psi0.data());
   psi->psi1(t.rows(), out.psi1.data());
   psi->psi2(t.rows(), out.psi2);
@@ -124,8 +123,7 @@ TEST(Expectations, StrayInducingInputsKeepTheirDigits) {
     for (const double beyond : {0.0, 1.0, 4.0, 8.0, 12.0, 18.0, 30.0, 1e7}) {
       SCOPED_TRACE(testing::Message() << "a row at " << x << ", a point at " << x + beyond);
       const RowMatrix Z{{0.0}, {1.0}, {-1.0}, {0.5}, {-0.5}, {0.2}, {x + beyond}};
-      const auto psi = GaussianExpectations::make(se, 1);
-      psi->prepare(theta.data(), {Z.data(), 7, 1, 1});
+      const auto psi = GaussianExpectations::make(se, theta.data(), {Z.data(), 7, 1, 1});
       const GaussianBlock row{{&x, 1, 1, 1}, &zero};
       Vector psi1(7), k(7);
       Matrix psi2 = Matrix::Zero(7, 7);
@@ -186,8 +184,7 @@ TEST(Expectations, PullbacksMatchDifferences) {
         return Vector(Eigen::Map<const Vector>(m.data(), m.size()));
       };
       x << t.theta, flat(t.Z), flat(t.mean), flat(t.variance);
-      const auto psi = GaussianExpectations::make(t.kernel, 2);
-      psi->prepare(t.theta.data(), t.inducing());
+      const auto psi = GaussianExpectations::make(t.kernel, t.theta.data(), t.inducing());
       const GaussianBars to{gradient.data(), gradient.data() + T, gradient.data() + T + Zs,
                             gradient.data() + T + Zs + X};
       psi->psi0_pullback(t.rows(), bar0.data(), to);
@@ -242,8 +239,7 @@ TEST(Expectations, ManyPairsAndDimensions) {
       const auto answer = [&](const Kernel& kernel, const Vector& at, bool keep) {
         Answer a{Matrix(M, N),          Matrix::Zero(M, M),    Vector::Zero(at.size()),
                  RowMatrix::Zero(M, D), RowMatrix::Zero(N, D), RowMatrix::Zero(N, D)};
-        const auto psi = GaussianExpectations::make(kernel, D);
-        psi->prepare(at.data(), inducing);
+        const auto psi = GaussianExpectations::make(kernel, at.data(), inducing);
         psi->psi1(rows, a.psi1.data());
         std::vector<double> kept(static_cast<std::size_t>(N * psi->row_values()), std::nan(""));
         EXPECT_GT(kept.size(), 0u);

@@ -86,9 +86,8 @@ TEST(InputMoments, ADiagonalIsAFullCovarianceWithoutTheRest) {
     const KernelMoments a = moments(mean, S), b = moments(mean, full);
     // The roots of a rule's covariance may come in another order.
     expect_near(a, b, expression == std::string("matern32") ? 0.05 : 1e-14);
-    const auto psi = GaussianExpectations::make(kernel, 2);
     const Vector theta = theta_of(kernel);
-    psi->prepare(theta.data(), {Z.data(), 4, 2, 2});
+    const auto psi = GaussianExpectations::make(kernel, theta.data(), {Z.data(), 4, 2, 2});
     Matrix psi2 = Matrix::Zero(4, 4);
     psi->psi2({{mean.data(), 1, 2, 2}, S.data()}, psi2);
     mirror_lower(psi2);

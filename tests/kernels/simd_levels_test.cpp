@@ -62,8 +62,8 @@ struct Answer {
 Answer by_library(const Case& t, bool keep) {
   const Shape& s = t.s;
   Answer out(s);
-  const auto psi = GaussianExpectations::make("se(ard)", s.D);
-  psi->prepare(t.theta.data(), {t.Z.data(), s.M, s.D, s.D});
+  const auto psi =
+      GaussianExpectations::make("se(ard)", t.theta.data(), {t.Z.data(), s.M, s.D, s.D});
   const GaussianBlock rows{{t.mean.data(), s.N, s.D, s.D}, t.variance.data()};
   std::vector<double> kept(static_cast<std::size_t>(s.N * psi->row_values()));
   double* values = keep ? kept.data() : nullptr;

@@ -327,8 +327,12 @@ TEST(Features, Restored) {
                            "basis(3)", "eigen", "orthogonal", "rff", "ssgp", "hilbert", "bumps"}) {
     SCOPED_TRACE(kind);
     const FeatureChoice choice(kind);
-    const FeaturesPtr u =
-        start_features(choice, kernel, theta, d.X, d.X.topRows(choice.inputs(4)), 4, 1);
+    const FeaturesPtr u = start_features(choice, {.kernel = kernel,
+                                                  .theta = theta,
+                                                  .X = d.X,
+                                                  .M = 4,
+                                                  .seed = 1,
+                                                  .Z = d.X.topRows(choice.inputs(4))});
     Parameters p;
     u->declare(p);
     const Vector z = p.values();
@@ -339,7 +343,7 @@ TEST(Features, Restored) {
     u->Kuf(theta.data(), z.data(), x, a.data());
     back->Kuf(theta.data(), z.data(), x, b.data());
     EXPECT_EQ(a, b);
-    if (choice.kind != FeatureChoice::Kind::orthogonal) {  // which are any number
+    if (choice.name() != "orthogonal") {  // which are any number
       EXPECT_THROW(restored(record, kernel, 5, z), InputError);
     }
     EXPECT_THROW(restored(record, kernel, 4, z.head(z.size() - 1)), InputError);
@@ -370,7 +374,8 @@ TEST(Features, RestoredInParts) {
     SCOPED_TRACE(kind);
     const Kernel kernel = expression;
     const Vector theta = kernel.parameters(2).values();
-    const FeaturesPtr u = start_features(kind, kernel, theta, X, RowMatrix(), 9, 1);
+    const FeaturesPtr u =
+        start_features(kind, {.kernel = kernel, .theta = theta, .X = X, .M = 9, .seed = 1});
     Parameters p;
     u->declare(p);
     const Vector z = p.values();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -8,51 +9,60 @@
 
 namespace covary {
 
-// What inducing variables a model has: "points", "multiscale", "multiscale(C)", "frequency",
-// "timefrequency", "basis(C)", "eigen", "fourier", "fourier(l2)", "orthogonal" or "empirical"; or
-// whose functions are a model of their own: "rff", "ssgp", "hilbert" or "bumps"; or "stacked(KIND)"
-// with any of them. docs/features.md says when to use which.
-struct FeatureChoice {
-  enum class Kind {
-    points,
-    multiscale,
-    frequency,
-    time_frequency,
-    basis,
-    eigen,
-    fourier,
-    l2_fourier,
-    orthogonal,
-    empirical,
-    rff,
-    ssgp,
-    hilbert,
-    bumps
-  };
-  Kind kind = Kind::points;
-  Index points = 1;      // C of basis and multiscale
-  bool stacked = false;  // "stacked(eigen)": such features for every part of a sum (stacked.hpp)
+struct FeatureKind;
 
-  FeatureChoice() = default;
+// What inducing variables a model has: one of feature_kinds(), as "points", "basis(8)" or
+// "fourier(l2)"; or "stacked(KIND)" with any of them. docs/features.md says when to use which.
+struct FeatureChoice {
+  const FeatureKind* kind;  // never null
+  Index points = 1;         // C of basis(C) and multiscale(C)
+  bool stacked = false;     // "stacked(eigen)": such features for every part of a sum (stacked.hpp)
+
+  FeatureChoice();                                                                   // points
   FeatureChoice(const std::string& expression);                                      // NOLINT
   FeatureChoice(const char* expression) : FeatureChoice(std::string(expression)) {}  // NOLINT
   std::string print() const;
   std::string name() const;  // as Features::name() has it, without C
-  bool is_points() const { return kind == Kind::points && !stacked; }
+  bool is_points() const;
   // Functions of a model of their own, which SoR alone fits; no bound holds of them.
   bool is_parametric() const;
-  // Inputs among the rows that M features start from; none for those that cover all of them.
+  // Inputs that M features start around; none for those that cover all of them.
   Index inputs(Index M) const;
 };
 
-// M features that suit the rows X and a kernel at the values theta: around the inputs Z, if they
-// have any (M of them, or of sums of C points M·C, the first of every sum first; else the others
-// are random rows), with windows of half a lengthscale; frequencies drawn from the kernel's
-// spectrum; the measure of eigenfunctions has the moments of X, and their largest eigenvalues are
-// taken; the interval of Fourier features and the box of Hilbert-space ones reach two lengthscales
-// beyond X, at most its range, and of an even M of the former one is left out. InputError where
-// inputs Z are given to features that have none.
-FeaturesPtr start_features(const FeatureChoice& choice, const Kernel& kernel, ConstVector theta,
-                           ConstRows X, ConstRows Z, Index M, std::uint64_t seed);
+// What features of a kind are made to suit.
+struct FeatureStart {
+  Kernel kernel;
+  ConstVector theta;  // the kernel's values
+  ConstRows X;        // rows of data
+  Index M = 0;        // how many
+  std::uint64_t seed = 0;
+  // Inputs to start around, where the caller gives them: M, or of sums of C points M·C, the first
+  // of every sum first. Else at most n of them by the caller's selection; unset: the greedy one.
+  RowMatrix Z = {};
+  std::function<RowMatrix(Index n)> choose = nullptr;
+
+  RowMatrix inputs() const;  // Z, or M that are chosen
+};
+
+// Inducing variables of a kind, a line of the table: a new kind is its source and that line.
+struct FeatureKind {
+  const char* expression;  // "points"; (C) at the end stands for a number from 1 to 9999
+  const char* name;        // as Features::name() has it
+  const char* parameters;  // below "features.", as "Z, widths"
+  bool around_inputs;      // it starts around inputs, which a caller may give; else it covers all
+  bool parametric;         // as FeatureChoice says
+  bool gaussian_inputs;    // it has Features::expectations()
+  // Features that suit a start, with C points each; it proposes itself where they begin.
+  FeaturesPtr (*start)(const FeatureStart& start, Index C);
+  // From what record_features() says of them; InputError where that does not belong together.
+  FeaturesPtr (*restore)(const struct FeatureRecord& record, const Kernel& kernel);
+};
+const std::vector<const FeatureKind*>& feature_kinds();
+// The expressions of those for which `which` holds, in a sentence.
+std::string list_of_kinds(const std::function<bool(const FeatureKind&)>& which);
+
+// Features of a choice. InputError where inputs Z are given to features that have none.
+FeaturesPtr start_features(const FeatureChoice& choice, const FeatureStart& start);
 
 }  // namespace covary

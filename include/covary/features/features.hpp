@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,7 +9,9 @@
 
 namespace covary {
 
+class GaussianExpectations;
 class OnePassFeatures;
+class Spectrum;
 
 // Inducing variables first … first + size − 1, independent of all others.
 struct KuuBlock {
@@ -50,13 +53,26 @@ class Features {
   virtual bool is_white() const { return false; }
   // The blocks along the diagonal of Kuu, beside which it is zero, in their order.
   virtual std::vector<KuuBlock> blocks() const { return {{0, size(), is_white()}}; }
-  // Not null where one pass over the rows can do for all values of the kernel's parameters.
+  // What some pairs of feature and kernel offer besides; empty where they do not.
+  // One pass over the rows can do for all values of the kernel's parameters.
   virtual const OnePassFeatures* one_pass() const { return nullptr; }
+  // The inputs Z of variables that are values of the function, u = f(Z).
+  virtual std::optional<RowMatrix> inputs(const double* /*z*/) const { return {}; }
+  // Expectations of Kuf under Gaussian inputs; theta and z must stay where they are.
+  virtual std::unique_ptr<GaussianExpectations> expectations(const double* theta,
+                                                             const double* z) const;
+  // The eigenvalues of the kernel of which the features are the largest.
+  virtual std::optional<Spectrum> spectrum(const double* theta, const double* z) const;
   // The same u seen by one term of a kernel that is a sum: its Kuf is cov(u, f_term(x)).
   virtual std::shared_ptr<const Features> for_term(const Kernel& term) const = 0;
 };
 
 using FeaturesPtr = std::shared_ptr<const Features>;
+
+// The same, or Unsupported, which says what needs it and which features have it.
+RowMatrix inducing_inputs(const Features& features, const double* z, const std::string& need);
+std::unique_ptr<GaussianExpectations> gaussian_expectations(const Features& features,
+                                                            const double* theta, const double* z);
 
 // mean + k·sd for k = −2 … 2.
 RowMatrix over_two_deviations(ConstVector mean, ConstVector sd);

@@ -9,6 +9,7 @@
 namespace covary {
 
 // The eigenvalues of a kernel under a measure of the inputs: what M of them leave.
+// Features::spectrum() has that of features that know theirs.
 class Spectrum {
  public:
   // se, or a product of them over columns, under N(·, diag(sd²)): λ = v·Π(1 − B_d)B_d^{m_d}.
@@ -27,9 +28,6 @@ class Spectrum {
   double variance_;
   std::function<double(Index)> share_;  // tail/variance
 };
-
-// That of features named "eigen", of se or matern12, whose parameters have the values z.
-Spectrum eigen_spectrum(const Kernel& kernel, ConstVector theta, ConstVector z);
 
 // The share of the variance of a product of columns with these ratios (see eigenvalue_ratio) that
 // is left by the products of the degrees given. Along with a row they hold all rows of lower ones.

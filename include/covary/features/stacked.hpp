@@ -31,7 +31,6 @@ std::vector<FeaturesPtr> stacked_parts(const Features& features);
 
 // M features of a kind, shared evenly between the parts, that suit the rows X; see
 // start_features().
-FeaturesPtr start_stacked(FeatureChoice kind, const Kernel& kernel, ConstVector theta, ConstRows X,
-                          Index M, std::uint64_t seed);
+FeaturesPtr start_stacked(FeatureChoice kind, const FeatureStart& start);
 
 }  // namespace covary

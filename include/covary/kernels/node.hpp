@@ -83,8 +83,18 @@ class KernelNode {
   virtual std::optional<GaussianForm> gaussian_form(Index /*dims*/) const { return {}; }
   // True if the node is noise by row identity, with no smooth part.
   virtual bool is_white() const { return false; }
-  // Terms of a sum; empty for anything else.
+  // Terms of a sum and factors of a product; empty for anything else.
   virtual std::vector<std::shared_ptr<const KernelNode>> terms() const { return {}; }
+  virtual std::vector<std::shared_ptr<const KernelNode>> factors() const { return {}; }
+  // Of a kernel that is one of chosen columns, or the sum of one kernel over columns: that kernel
+  // and the columns of each, all with the same parameters. Empty for anything else.
+  struct OverColumns {
+    std::shared_ptr<const KernelNode> inner;
+    std::vector<std::vector<Index>> columns;
+  };
+  virtual OverColumns over_columns(Index /*dims*/) const { return {}; }
+  // ν of a Matérn kernel with parameters variance, lengthscales; 0 for anything else.
+  virtual double matern_order() const { return 0.0; }
   // How tightly the printed form binds: 0 a sum, 1 a product, 2 a call.
   virtual int precedence() const { return 2; }
 };

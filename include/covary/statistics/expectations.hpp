@@ -52,10 +52,9 @@ class KeptPsi2 {
   bool kept_ = false;
 };
 
-// The features must be inducing points and the mean function zero, else Unsupported. c.Luu and
-// c.noise are not used. Fills `keep` unless it is null.
-std::vector<PsiStatistics> psi_statistics(const SweepContext& c, const Kernel& kernel,
-                                          const Sweep& sweep,
+// The features must have expectations under Gaussian inputs and the mean function be zero, else
+// Unsupported. c.Luu and c.noise are not used. Fills `keep` unless it is null.
+std::vector<PsiStatistics> psi_statistics(const SweepContext& c, const Sweep& sweep,
                                           const std::vector<std::vector<Index>>& columns,
                                           KeptPsi2* keep = nullptr);
 
@@ -68,7 +67,7 @@ struct GaussianRowGradient {
 };
 // As weighted_adjoint; c.Luu and c.noise are those that whitened() had, and `kept` is of the same
 // kernel, inducing inputs and rows. out.noise_bar is set too.
-void psi_adjoint(const SweepContext& c, const Kernel& kernel, const Sweep& sweep,
+void psi_adjoint(const SweepContext& c, const Sweep& sweep,
                  const std::vector<PsiStatistics>& statistics,
                  const std::vector<WeightedAdjoint>& adjoints, SweepGradient& out,
                  GaussianRowGradient& rows, KeptPsi2* kept = nullptr);

@@ -14,8 +14,7 @@ namespace covary {
 // One function for each output; `columns` are the outputs with something observed, grouped by their
 // missing rows. c.noise is σ², the likelihood's one parameter. `rows`, unless null, becomes the
 // gradient by the distributions of the inputs, with all adjoints.
-RowTermSums gaussian_row_terms(const SweepContext& c, const Kernel& kernel,
-                               const WhitenedGaussian& q, const Sweep& sweep,
+RowTermSums gaussian_row_terms(const SweepContext& c, const WhitenedGaussian& q, const Sweep& sweep,
                                const std::vector<std::vector<Index>>& columns, RowAdjoints adjoints,
                                GaussianRowGradient* rows = nullptr);
 
