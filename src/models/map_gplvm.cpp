@@ -12,6 +12,7 @@
 #include "covary/random/random.hpp"
 #include "models/class_separation.hpp"
 #include "models/latent_views.hpp"
+#include "models/times.hpp"
 
 namespace covary {
 namespace {
@@ -48,6 +49,7 @@ MapGplvm::MapGplvm(ConstRows Y, MapGplvmOptions options) : options_(std::move(op
       throw InputError(fmt::format("there are {} times for {} rows", options_.times.rows(), N));
     dynamics_ = std::make_shared<DynamicalInputs>(
         DynamicalOptions{options_.dynamics, options_.times, options_.sequences, Q});
+    check_times(options_.times, dynamics_->options().sequences, options_.dynamics, warnings_);
     options_.sequences = dynamics_->options().sequences;
   }
   if (options_.back_constraint)
