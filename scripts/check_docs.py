@@ -5,7 +5,8 @@ In ```sh blocks the lines that begin with `covary` are run, in one scratch folde
 they print: the same words, numbers to 1 %, what training cost aside, and `…` on a line of its own for anything.
 In ```kernel blocks each line is an expression; in docs/kernels.md so is inline code that begins with a kernel's name.
 ```cpp blocks are compiled, not linked, each as the body of a function.
-The grammar must be that of the parser's header, and every option of --help must be described.
+The grammar must be that of the parser's header, every option of --help must be described, and the table of models must
+be the one that `covary models` prints.
 """
 
 import os
@@ -14,6 +15,8 @@ import re
 import subprocess
 import sys
 import tempfile
+
+from models_table import current, made
 
 ROOT = pathlib.Path.cwd()
 COVARY = pathlib.Path(sys.argv[1]).resolve()
@@ -159,6 +162,12 @@ def check_options():
             check("options", page, f"{verb} {option}", f"`{option}" in shared + "".join(section), "not described")
 
 
+def check_models():
+    page = ROOT / "docs/models.md"
+    check("tables of models", page, "the table of models", current(page.read_text()) == made(COVARY),
+          "run scripts/models_table.py")
+
+
 def check_snippets():
     source = ["#include <optional>", '#include "covary/models/regression.hpp"']
     bodies = []
@@ -189,6 +198,7 @@ for page in PAGES:
         check_kernels(page, text, folder)
 check_grammar()
 check_options()
+check_models()
 check_snippets()
 
 for failure in failures:

@@ -54,7 +54,7 @@ TrainingState resumed_state(const std::string& file, bool resume, const std::str
   if (!resume) return {};
   if (!std::filesystem::exists(file)) {
     // One command serves first and later runs.
-    tell(common, fmt::format("no checkpoint yet in {}: training begins anew", file));
+    tell(common, fmt::format("no checkpoint in {} yet: training starts from the beginning", file));
     return {};
   }
   TrainingState state = load_checkpoint(file, problem);

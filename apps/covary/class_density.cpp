@@ -11,19 +11,16 @@ namespace covary::cli {
 
 ClassDensityRun fit_class_density_of(const LatentArguments& a, TrainingArguments t,
                                      const SparseArguments& s, const std::string& kernel,
-                                     const Common& common) {
-  if (!a.dynamics.empty() || !a.views.empty())
-    throw Unsupported("--dynamics and --view are for --model gplvm and mrd");
-  if (!t.weights.empty() || !t.exposure.empty() || !t.noise.empty() || !t.set.empty() ||
-      !t.fix.empty() || !t.prior.empty() || !t.bounds.empty() || !t.tie.empty())
-    throw Unsupported(
-        "--weights, --exposure, --noise and settings of parameters are not offered for --model "
-        "class_density");
+                                     const Forecast& forecast, const Common& common) {
   if (t.likelihood == "auto") t.likelihood = "softmax";  // numbers, too, are labels here
   if (!is_of_classes(t.likelihood))
     throw Unsupported(
-        fmt::format("--model class_density is of classes, not of likelihood {}", t.likelihood));
+        fmt::format("--model class_density takes classes, not the likelihood '{}'", t.likelihood));
   const TrainingData d = read_training(t, common);
+  LatentTable table{.Y = d.X};
+  ProblemSize size = size_of(table, a.latent);
+  size.inducing = static_cast<double>(inducing_of(s));
+  forecast(size, std::max<Index>(1, t.restarts));
   ClassDensityOptions o;
   o.classes = d.labels.names;
   o.gplvm = gplvm_options(a, t, s, kernel, common);

@@ -5,8 +5,6 @@
 
 namespace covary::cli {
 
-inline bool is_class_density(const std::string& model) { return model == "class_density"; }
-
 struct ClassDensityRun {
   SavedClassDensity saved;
   bool interrupted = false;
@@ -14,6 +12,6 @@ struct ClassDensityRun {
 // A latent-variable model of the inputs of each class of the target.
 ClassDensityRun fit_class_density_of(const LatentArguments& a, TrainingArguments t,
                                      const SparseArguments& s, const std::string& kernel,
-                                     const Common& common);
+                                     const Forecast& forecast, const Common& common);
 
 }  // namespace covary::cli

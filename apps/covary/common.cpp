@@ -12,11 +12,13 @@
 namespace covary::cli {
 
 void add_common(CLI::App& app, Common& common) {
-  app.add_flag("--json", common.as_json, "Print exactly one JSON object");
-  app.add_flag("--quiet", common.quiet, "No progress and no notes");
+  app.get_help_ptr()->group("Output");
+  app.add_flag("--json", common.as_json, "Print exactly one JSON object")->group("Output");
+  app.add_flag("--quiet", common.quiet, "No progress and no notes")->group("Output");
   app.add_option("--threads", common.threads,
                  "Threads to use, 0: all cores (default: COVARY_NUM_THREADS, else all cores)")
-      ->check(CLI::Range(0, 4096));
+      ->check(CLI::Range(0, 4096))
+      ->group("Output");
 }
 
 CLI::Validator at_least_one() {
@@ -24,7 +26,7 @@ CLI::Validator at_least_one() {
             long long value = 0;
             return CLI::detail::lexical_cast(text, value) && value > 0
                        ? std::string()
-                       : fmt::format("{} is not a whole number of at least 1", text);
+                       : fmt::format("'{}' is not a whole number of at least 1", text);
           },
           "POSITIVE"};
 }

@@ -47,6 +47,7 @@ void add_report(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs);
 void add_explore(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs);
 void add_example(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs);
 void add_experiment(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs);
+void add_models(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs);
 void add_doctor(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs);
 std::string version_text();  // the version and what the build is made of
 

@@ -12,6 +12,8 @@
 #include "covary/models/baselines.hpp"
 #include "cross_validation.hpp"
 #include "generalised.hpp"
+#include "model_choice.hpp"
+#include "options.hpp"
 #include "sparse_arguments.hpp"
 
 namespace covary::cli {
@@ -57,7 +59,7 @@ Candidate run_candidate(const std::string& kernel, const SparseArguments& sparse
                         const TrainingArguments& a, const TrainingData& d,
                         const std::vector<Split>& folds, const Common& common) {
   const auto began = std::chrono::steady_clock::now();
-  const auto approximation = approximation_of(sparse, d.X.rows());
+  const auto approximation = approximation_of(sparse);
   Candidate c;
   c.kernel = Kernel(kernel).print();
   c.model = approximation ? approximation->print() : "exact";
@@ -152,7 +154,7 @@ void find_probabilities(std::vector<Candidate>& all) {
 }
 
 std::string verdict(const std::vector<std::string>& ties) {
-  if (ties.empty()) return "not told: only exact models have a posterior probability";
+  if (ties.empty()) return "not available: only exact models have a posterior probability";
   return ties.size() == 1 ? ties.front()
                           : fmt::format("undecided between {}", fmt::join(ties, " and "));
 }
@@ -205,7 +207,26 @@ struct CompareArguments {
   TrainingArguments training;
   SparseArguments sparse;
   std::vector<std::string> kernels, models;
+  std::vector<std::string> given = {};  // options of the call
 };
+
+// What the models of a call may be. An option must be read by one of them at least.
+std::vector<ModelChoice> choices_of(const CompareArguments& a,
+                                    const std::vector<std::string>& models) {
+  std::vector<ModelChoice> out;
+  std::vector<const ModelEntry*> all;
+  for (const auto& model : models) {
+    SparseArguments one = a.sparse;
+    one.model = model;
+    out.emplace_back(a.training, one, a.given);
+    if (!out.back().compares())
+      throw Unsupported(
+          fmt::format("--model {} cannot be compared; compare takes models with inputs", model));
+    all.insert(all.end(), out.back().entries().begin(), out.back().entries().end());
+  }
+  check_options("fit", a.given, all, fmt::format("{}", fmt::join(models, ", ")));
+  return out;
+}
 
 Outcome run_compare(const CompareArguments& all_arguments, const Common& common) {
   const TrainingArguments& a = all_arguments.training;
@@ -215,31 +236,30 @@ Outcome run_compare(const CompareArguments& all_arguments, const Common& common)
   for (const auto& kernel : kernels)
     static_cast<void>(Kernel(kernel));  // mistakes show before the work
   check_likelihood(a.likelihood);
-  bool generalised = false;
-  for (const auto& model : models) {
-    SparseArguments one = sparse;
-    one.model = model;
-    if (is_generalised_model(model))
-      generalised = true;
-    else
-      static_cast<void>(approximation_of(one, 1));
-  }
+  const bool by_default = models.empty();
+  if (by_default)
+    models = {a.likelihood == "auto" || a.likelihood == "gaussian" ? "exact" : "auto"};
+  std::vector<ModelChoice> choices = choices_of(all_arguments, models);
   TrainingData d = read_training(a, common);
-  if (generalised && !d.likelihood) d.likelihood = Likelihood("gaussian");
-  const auto folds = make_folds(a, d);
-  if (d.likelihood) {
-    if (models.empty()) models = {"auto"};
-    return compare_generalised(a, sparse, kernels, models, d, folds, common);
+  if (d.likelihood && by_default) {
+    models = {"auto"};
+    choices = choices_of(all_arguments, models);
   }
-  check_regression_arguments(a);
-  if (models.empty()) models = {"exact"};
+  if (!d.likelihood && std::any_of(choices.begin(), choices.end(), [](const ModelChoice& c) {
+        return c.only() && c.only()->targets == Targets::any;
+      }))
+    d.likelihood = Likelihood("gaussian");
+  const auto folds = make_folds(a, d);
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    const ModelEntry& entry = choices[i].resolve(d, false);
+    models[i] = choices[i].name_of(entry);
+    forecast(entry, size_of(d, sparse), a.max_iter, std::max<Index>(1, a.restarts), common);
+  }
+  if (d.likelihood) return compare_generalised(a, sparse, kernels, models, d, folds, common);
   std::vector<Candidate> all;
   for (const auto& model : models) {
     SparseArguments one = sparse;
     one.model = model;
-    if (!approximation_of(one, d.X.rows()))
-      require_memory(exact_cost(d.Y, true).bytes, d.X.rows(),
-                     fmt::format("exact regression of {} rows", d.X.rows()));
     for (const auto& kernel : kernels)
       all.push_back(run_candidate(kernel, one, models.size() > 1, a, d, folds, common));
   }
@@ -270,20 +290,16 @@ void add_compare(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
   a->training.folds = "5";
   add_training_options(*sub, a->training);
   add_sparse_options(*sub, a->sparse);
-  sub->remove_option(sub->get_option("--model"));
-  sub->add_option(
-         "--model", a->models,
-         "Model as in fit; one option for each (default: exact, or auto for other likelihoods)")
-      ->take_all()
-      ->allow_extra_args(false);
-  sub->add_option("--kernel", a->kernels, "Kernel expression; one option for each")
-      ->required()
-      ->take_all()
-      ->allow_extra_args(false);
+  OptionAdder add(*sub, "fit");
+  add("model", a->models);
+  add("kernel", a->kernels)->required();
   sub->footer("Example:\n  covary compare train.csv --target y --kernel se --kernel linear");
   add_common(*sub, verb->common);
   verb->app = sub;
-  verb->run = [a](const Common& common) { return run_compare(*a, common); };
+  verb->run = [a, sub](const Common& common) {
+    a->given = given_options(*sub);
+    return run_compare(*a, common);
+  };
   verbs.push_back(std::move(verb));
 }
 

@@ -44,20 +44,18 @@ void add_compress(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
   auto* sub = app.add_subcommand("compress", "Make the posterior of a regression smaller");
   auto a = std::make_shared<CompressArguments>();
   auto verb = std::make_unique<Verb>();
-  sub->add_option("FILE", a->model, "Model file of a regression, exact or of inducing inputs")
-      ->required();
+  sub->add_option("FILE", a->model, "Model file of a regression")->required();
   sub->add_option("--out", a->out, "Model file to write")->required();
-  sub->add_option("--loss", a->options.loss, "KL that is allowed, in nats a row of training")
+  sub->add_option("--loss", a->options.loss, "Allowed loss: KL divergence in nats per training row")
       ->capture_default_str();
-  sub->add_option(
-      "--features", a->features,
-      "Inducing variables to try, as basis(4); repeated, the smallest is taken (points, "
-      "basis(2), basis(4) and basis(8) if none is given)");
-  sub->add_option("--most", a->options.most_inducing, "Inducing variables at most")
+  sub->add_option("--features", a->features,
+                  "Kind of inducing variables to try, repeatable (default: points, basis(2), "
+                  "basis(4), basis(8))");
+  sub->add_option("--most", a->options.most_inducing, "Largest number of inducing variables")
       ->capture_default_str();
-  sub->add_option("--max-iter", a->options.iterations, "Iterations of training each")
+  sub->add_option("--max-iter", a->options.iterations, "Iterations of training for each candidate")
       ->capture_default_str();
-  sub->add_option("--seed", a->options.seed, "Of starts that are drawn")->capture_default_str();
+  sub->add_option("--seed", a->options.seed, "Seed of random starts")->capture_default_str();
   sub->footer("Example:\n  covary compress model.cov --loss 0.05 --out small.cov");
   add_common(*sub, verb->common);
   verb->app = sub;

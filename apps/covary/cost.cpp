@@ -9,9 +9,7 @@
 #include <limits>
 
 #include "covary/error.hpp"
-#include "covary/inference/cglb.hpp"
 #include "covary/inference/exact.hpp"
-#include "covary/linalg/parallel.hpp"
 
 namespace covary::cli {
 namespace {
@@ -34,46 +32,35 @@ double cgroup(const char* file_name) {
   return file >> value ? value : std::numeric_limits<double>::infinity();
 }
 
-Cost sparse_cost(double n, std::size_t missing_patterns, Index M) {
-  const double m = std::min(static_cast<double>(M), n),
-               patterns = static_cast<double>(missing_patterns);
-  // Each lane under way has its sums and its blocks; some M×M besides.
-  return {8.0 * ((patterns + 1.0) * m * m * (threads() + 2.0) + 12.0 * m * m + 3e6 * threads()),
-          n * m * m * (1.0 + 3.0 * patterns)};
+// What to try where the memory is too small.
+std::string way_out(const ModelEntry& entry, const ProblemSize& size, double there) {
+  // The share of the rows that would fit.
+  double low = 0.0, high = 1.0;
+  for (int step = 0; step < 60; ++step) {
+    const double share = 0.5 * (low + high);
+    ProblemSize some = size;
+    some.rows *= share;
+    for (double& n : some.patterns) n *= share;
+    (entry.cost(some).bytes <= 0.9 * there ? low : high) = share;
+  }
+  const double rows = std::round(low * size.rows);
+  const std::string fewer = rows < 2.0 ? "" : fmt::format(": about {} fit", rows);
+  if (entry.family == Family::exact)
+    return "use a sparse model (--model vfe) or fewer rows" + fewer;
+  if (entry.family == Family::map_gplvm) return "use --model gplvm or fewer rows" + fewer;
+  if (entry.reads("fit", "inducing")) return "use fewer inducing inputs (--inducing)";
+  if (entry.family == Family::generalised)
+    return "use a sparse model (--model svgp) or fewer rows" + fewer;
+  return "use fewer rows" + fewer;
 }
 
 }  // namespace
 
-Cost exact_cost(const RowMatrix& Y, bool standard_errors) {
-  Cost cost;
-  double largest = 0.0;
-  for (const Pattern& pattern : missing_patterns(Matrix(Y))) {
-    const double n = static_cast<double>(pattern.rows.size());
-    cost.bytes += 8.0 * n * n;
-    cost.flops += n * n * n;
-    largest = std::max(largest, 8.0 * n * n);
-  }
-  if (standard_errors) cost.bytes += largest;  // evaluated beside the finished posterior
-  return cost;
-}
-
-Cost sparse_cost(const RowMatrix& Y, Index M) {
-  return sparse_cost(static_cast<double>(Y.rows()), missing_patterns(Matrix(Y)).size(), M);
-}
-
-double cglb_flops(Index rows, Index dims, Index outputs, Index M) {
-  return 20.0 * cglb_step_flops(rows, dims, outputs, M);
-}
-
-Cost streaming_cost(const RowSource& rows, Index M) {
-  const auto n = static_cast<double>(rows.rows());
-  Cost cost = sparse_cost(n, columns_by_pattern(rows).size(), M);
-  const double sample = std::min(n, std::max(20000.0, 40.0 * static_cast<double>(M)));
-  const double subset = std::min(n, 2048.0);
-  // The rows and the columns of Kuf that the greedy choice keeps; or the exact fit of a subset.
-  cost.bytes += 8.0 * sample * static_cast<double>(rows.dims() + rows.outputs()) +
-                8.0 * std::max(sample * static_cast<double>(M), 2.0 * subset * subset);
-  return cost;
+std::vector<double> patterns_of(const RowMatrix& Y) {
+  std::vector<double> out;
+  for (const Pattern& pattern : missing_patterns(Matrix(Y)))
+    out.push_back(static_cast<double>(pattern.rows.size()));
+  return out;
 }
 
 double available_memory() {
@@ -93,17 +80,33 @@ std::string in_gigabytes(double bytes) {
                      : fmt::format("{:.1f} GB", bytes * 1e-9);
 }
 
-void require_memory(double bytes, Index rows, const std::string& what, bool exact) {
+void require_memory(double bytes, Index rows, const std::string& what) {
   const double there = available_memory();
   if (bytes <= there) return;
-  if (!exact)
-    throw Error("memory", fmt::format("{} needs {} of memory and {} are available; use fewer "
-                                      "inducing inputs (--inducing)",
-                                      what, in_gigabytes(bytes), in_gigabytes(there)));
   const double most = std::floor(static_cast<double>(rows) * std::sqrt(0.9 * there / bytes));
-  throw Error("memory", fmt::format("{} needs {} of memory and {} are available; use a sparse "
-                                    "model (--model vfe) or fewer rows: about {} fit",
+  throw Error("memory", fmt::format("{} needs {} of memory and {} are available; use fewer rows: "
+                                    "about {} fit",
                                     what, in_gigabytes(bytes), in_gigabytes(there), most));
+}
+
+json forecast(const ModelEntry& entry, const ProblemSize& size, Index max_iterations, Index starts,
+              const Common& common) {
+  const Cost cost = entry.cost(size);
+  const double there = available_memory();
+  if (cost.bytes > there)
+    throw Error("memory", fmt::format("{} with {} rows needs {} of memory and {} are available; {}",
+                                      entry.label(), size.rows, in_gigabytes(cost.bytes),
+                                      in_gigabytes(there), way_out(entry, size, there)));
+  if (cost.flops > 2e10 && max_iterations > 0)
+    tell(common, fmt::format("{} takes about {:.1e} flops{}{}{}; memory {} of {}",
+                             entry.family == Family::ppca ? "the fit" : "an evaluation", cost.flops,
+                             entry.family == Family::sparse && size.inducing == 0.0
+                                 ? " with 500 inducing inputs"
+                                 : "",
+                             entry.family == Family::ppca ? "" : ", and training 30 to 100 of them",
+                             starts > 1 ? fmt::format(" for each of {} starts", starts) : "",
+                             in_gigabytes(cost.bytes), in_gigabytes(there)));
+  return {{"memory_bytes", cost.bytes}, {"flops_per_evaluation", cost.flops}};
 }
 
 }  // namespace covary::cli

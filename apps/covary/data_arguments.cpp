@@ -5,13 +5,14 @@
 #include "covary/data/columns.hpp"
 #include "covary/data/csv.hpp"
 #include "csv_sink.hpp"
+#include "options.hpp"
 
 namespace covary::cli {
 
-void add_data_options(CLI::App& sub, DataArguments& a, const char* what) {
-  sub.add_option("FILE", a.model, "Model file")->required();
-  sub.add_option("DATA", a.data, what)->required();
-  sub.add_option("--header", a.header, "auto, yes or no")
+void add_data_options(CLI::App& sub, DataArguments& a, const std::string& verb, const char* what) {
+  sub.add_option("FILE", a.model, "Model file")->required()->group("Data");
+  sub.add_option("DATA", a.data, what)->required()->group("Data");
+  OptionAdder(sub, verb)("header", a.header)
       ->check(CLI::IsMember({"auto", "yes", "no"}))
       ->capture_default_str();
 }

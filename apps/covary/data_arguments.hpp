@@ -13,8 +13,10 @@ struct DataArguments {
   // Of models of other likelihoods: the column beside y, and where two classes are divided.
   std::string exposure;
   double threshold = 0.5;
+  std::string loss;                     // of decisions, or empty
+  std::vector<std::string> given = {};  // options of the call
 };
-void add_data_options(CLI::App& sub, DataArguments& a, const char* what);
+void add_data_options(CLI::App& sub, DataArguments& a, const std::string& verb, const char* what);
 
 // How the table is read: columns that were text in training are text here.
 TableOptions table_options(const DataArguments& a, const InputColumns& inputs);

@@ -9,6 +9,8 @@
 #include "generalised.hpp"
 #include "latent.hpp"
 #include "map_gplvm.hpp"
+#include "model_choice.hpp"
+#include "options.hpp"
 #include "ppca.hpp"
 #include "series.hpp"
 
@@ -98,7 +100,9 @@ Outcome evaluate(const SavedMapGplvm& m, const DataArguments& a) {
 Outcome run_evaluate(const DataArguments& a, const Common&) {
   if (!(a.threshold > 0.0 && a.threshold < 1.0))
     throw InputError(fmt::format("--threshold must lie between 0 and 1, got {}", a.threshold));
-  return std::visit([&](const auto& m) { return evaluate(m, a); }, load_any_model(a.model));
+  const AnyModel model = load_any_model(a.model);
+  check_options("evaluate", a.given, model);
+  return std::visit([&](const auto& m) { return evaluate(m, a); }, model);
 }
 
 }  // namespace
@@ -107,15 +111,17 @@ void add_evaluate(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
   auto* sub = app.add_subcommand("evaluate", "Score predictions against a table with outputs");
   auto a = std::make_shared<DataArguments>();
   auto verb = std::make_unique<Verb>();
-  add_data_options(*sub, *a, "Table with the model's input and output columns");
-  sub->add_option("--exposure", a->exposure, "Column of exposures or trials, as in fit");
-  sub->add_option("--threshold", a->threshold,
-                  "Of two classes: the second from this probability on")
-      ->capture_default_str();
+  add_data_options(*sub, *a, "evaluate", "Table with the model's input and output columns");
+  OptionAdder add(*sub, "evaluate");
+  add("exposure", a->exposure);
+  add("threshold", a->threshold)->capture_default_str();
   sub->footer("Example:\n  covary evaluate model.cov test.csv --json");
   add_common(*sub, verb->common);
   verb->app = sub;
-  verb->run = [a](const Common& common) { return run_evaluate(*a, common); };
+  verb->run = [a, sub](const Common& common) {
+    a->given = given_options(*sub);
+    return run_evaluate(*a, common);
+  };
   verbs.push_back(std::move(verb));
 }
 

@@ -7,6 +7,7 @@
 #include "covary/error.hpp"
 #include "covary/report/latent_explorer.hpp"
 #include "covary/storage/model_file.hpp"
+#include "options.hpp"
 
 namespace covary::cli {
 namespace {
@@ -20,10 +21,11 @@ Outcome run_explore(const ExploreArguments& a) {
   const AnyModel any = load_any_model(a.model);
   const auto* m = std::get_if<SavedLatent>(&any);
   if (!m)
-    throw Unsupported(fmt::format(
-        "{} holds no Bayesian latent-variable model, --model gplvm or mrd; `covary report` makes a "
-        "page of any model",
-        a.model));
+    throw Unsupported(
+        fmt::format("{} does not hold a Bayesian latent-variable model (--model gplvm or mrd); use "
+                    "covary report "
+                    "for a page on any model",
+                    a.model));
   LatentExplorerOptions options;
   options.draw = a.draw;
   options.title = a.title.empty()
@@ -43,12 +45,13 @@ void add_explore(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
   auto* sub = app.add_subcommand("explore", "A page to walk through a latent space");
   auto a = std::make_shared<ExploreArguments>();
   auto verb = std::make_unique<Verb>();
-  sub->add_option("FILE", a->model, "Model file of a latent-variable model")->required();
-  sub->add_option("--out", a->out, "HTML page to write")->required();
-  sub->add_option("--draw", a->draw,
-                  "The outputs as auto, curve, bars, image(ROWSxCOLUMNS), points(2) or points(3)")
-      ->capture_default_str();
-  sub->add_option("--title", a->title, "Title of the page");
+  sub->add_option("FILE", a->model, "Model file of a latent-variable model")
+      ->required()
+      ->group("Data");
+  OptionAdder add(*sub, "explore");
+  add("draw", a->draw)->capture_default_str();
+  add("out", a->out)->required();
+  add("title", a->title);
   sub->footer("Example:\n  covary explore latent.cov --out latent.html");
   add_common(*sub, verb->common);
   verb->app = sub;

@@ -1,14 +1,13 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <limits>
 
 #include "checkpointing.hpp"
 #include "class_density.hpp"
 #include "cost.hpp"
 #include "covary/error.hpp"
-#include "covary/parameters/suggest.hpp"
 #include "covary/storage/checkpointing.hpp"
 #include "cross_validation.hpp"
 #include "describe.hpp"
@@ -16,6 +15,8 @@
 #include "latent.hpp"
 #include "map_gplvm.hpp"
 #include "missing_inputs.hpp"
+#include "model_choice.hpp"
+#include "options.hpp"
 #include "ppca.hpp"
 #include "progress.hpp"
 #include "streaming.hpp"
@@ -29,22 +30,43 @@ struct FitArguments {
   LatentArguments latent;
   std::string kernel = "se(ard)", from, out, checkpoint, standard_errors = "auto";
   bool resume = false, without_outputs = false, stream = false;
+  std::vector<std::string> given = {};  // options of the call
 };
 
+bool is_given(const FitArguments& a, const char* option) {
+  return std::find(a.given.begin(), a.given.end(), option) != a.given.end();
+}
+
 void check_arguments(const FitArguments& a) {
-  // A mistake shows before the data are read.
-  if (!is_generalised_model(a.sparse.model) && !is_latent_model(a.sparse.model) &&
-      !is_class_density(a.sparse.model))
-    static_cast<void>(approximation_of(a.sparse, 1));
   check_likelihood(a.training.likelihood);
   if (a.resume && a.checkpoint.empty())
-    throw InputError("--resume goes on from a checkpoint; name it with --checkpoint FILE");
+    throw InputError("--resume needs the checkpoint; name it with --checkpoint FILE");
+  if (is_given(a, "dynamics-kernel") && a.latent.dynamics.empty())
+    throw InputError("--dynamics-kernel needs --dynamics; name the column of times");
   if (a.without_outputs && a.out.empty())
-    throw InputError("--without-outputs is about the model file; name it with --out FILE");
+    throw InputError("--without-outputs needs a model file; name it with --out FILE");
   if (!a.out.empty() && a.out == a.checkpoint)
     throw InputError("--out and --checkpoint name the same file; give them different ones");
   check_folder(a.out);  // before the work, not after it
   check_folder(a.checkpoint);
+}
+
+// Minibatches count epochs, and training by all rows iterations.
+void check_lengths(const FitArguments& a, const ModelEntry& entry, Index rows) {
+  if (!entry.reads("fit", "batch")) return;
+  constexpr Index most_full_rows = 20000;  // of svgp, unless --batch says otherwise
+  const bool batches =
+      entry.form == Form::minibatches || a.sparse.batch > 0 || rows > most_full_rows;
+  if (batches && is_given(a, "max-iter") && a.training.max_iter > 0)
+    throw InputError(fmt::format(
+        "{} trains by minibatches here, for --epochs; --max-iter can only be 0", entry.written));
+  for (const char* option : {"epochs", "steps", "learning-rate", "schedule", "natural-step"})
+    if (!batches && is_given(a, option))
+      throw InputError(fmt::format(
+          "--{} is for minibatches, and {} trains {} rows at once; give --batch, or use --max-iter",
+          option, entry.written, rows));
+  if (is_given(a, "steps") && is_given(a, "epochs"))
+    throw InputError("give either --steps or --epochs");
 }
 
 // The starting values that another model has to offer: those whose path and size match.
@@ -68,31 +90,12 @@ json start_from(const std::string& file, Parameters& parameters, const Common& c
   return {{"file", file}, {"taken", taken}, {"not_found", left}};
 }
 
-// Tells what a long run will cost, and refuses one that cannot fit.
-json forecast(const TrainingData& d, const FitArguments& a, bool exact, Index starts,
-              const Common& common) {
-  const Index N = d.count(), inducing = inducing_of(a.sparse), M = inducing ? inducing : 500;
-  Cost cost = exact    ? exact_cost(d.Y, a.standard_errors == "yes")
-              : d.file ? streaming_cost(*d.file, M)
-                       : sparse_cost(d.Y, M);
-  if (a.sparse.model == "cglb") cost.flops += cglb_flops(N, d.X.cols(), d.Y.cols(), M);
-  require_memory(cost.bytes, N,
-                 fmt::format("{} regression of {} rows", exact ? "exact" : "sparse", N), exact);
-  if (cost.flops > 2e10 && a.training.max_iter > 0)
-    tell(common, fmt::format("an evaluation takes {:.1e} flops{}, a fit some 30 to 100 of them{}; "
-                             "memory {} of {}",
-                             cost.flops, exact || inducing ? "" : " with 500 inducing inputs",
-                             starts > 1 ? fmt::format(" for each of {} starts", starts) : "",
-                             in_gigabytes(cost.bytes), in_gigabytes(available_memory())));
-  return {{"memory_bytes", cost.bytes}, {"flops_per_evaluation", cost.flops}};
-}
-
 // What to do after an interruption, in words.
 std::string how_to_go_on(const FitArguments& a, bool checkpointed) {
   if (checkpointed)
-    return fmt::format("go on with the same command and --resume (state in {})", a.checkpoint);
-  if (!a.out.empty()) return fmt::format("go on with the same command and --from {}", a.out);
-  return "go on by giving the values above with --set; --checkpoint FILE would have kept the state";
+    return fmt::format("continue with the same command and --resume (state in {})", a.checkpoint);
+  if (!a.out.empty()) return fmt::format("continue with the same command and --from {}", a.out);
+  return "continue by giving the values above with --set; --checkpoint FILE keeps the state";
 }
 
 // Everything around the training of a model, exact or sparse: starts from files, settings, the
@@ -159,7 +162,10 @@ class Session {
     checkpointing_.problem = problem_digest(d_, options, parameters) + a_.sparse.model +
                              a_.sparse.inducing + a_.sparse.features;
     if (d_.likelihood)
-      checkpointing_.problem += fmt::format(" {} {}", a_.sparse.batch, a_.sparse.epochs);
+      checkpointing_.problem +=
+          fmt::format(" {} {} {} {} {} {} {}", a_.sparse.batch, a_.sparse.epochs, a_.sparse.steps,
+                      a_.sparse.learning_rate, a_.sparse.schedule, a_.sparse.natural_step,
+                      a_.sparse.separate_kernels);
     return resumed_state(a_.checkpoint, a_.resume, checkpointing_.problem, common_);
   }
 
@@ -171,8 +177,8 @@ class Session {
   std::optional<Progress> progress_;
 };
 
-RegressionFit train(const FitArguments& a, const TrainingData& d,
-                    const std::optional<Approximation>& approximation, Session& session) {
+RegressionFit train(const FitArguments& a, const TrainingData& d, Session& session) {
+  const auto approximation = approximation_of(a.sparse);
   RegressionOptions options = regression_options(a.training, d, a.kernel);
   options.standard_errors = a.standard_errors == "yes"  ? Switch::on
                             : a.standard_errors == "no" ? Switch::off
@@ -190,12 +196,8 @@ RegressionFit train(const FitArguments& a, const TrainingData& d,
 }
 
 // A model of another likelihood than Gaussian regression.
-Outcome run_generalised(const FitArguments& a, const TrainingData& d, const Common& common) {
-  const GeneralisedMethod method = method_of(a.sparse.model, d);
-  if (method.method != Inference::svgp && method.method != Inference::sparse_ep)
-    require_memory(
-        5.0 * exact_cost(d.Y, false).bytes * static_cast<double>(d.likelihood->latents()),
-        d.X.rows(), fmt::format("{} of {} rows", method.name, d.X.rows()), true);
+Outcome run_generalised(const FitArguments& a, const TrainingData& d, const json& cost,
+                        const Common& common) {
   const auto folds = a.training.folds.empty() ? std::vector<Split>() : make_folds(a.training, d);
   Session session(a, d, common);
   SavedGeneralised saved{session.run_generalised(), d.inputs};
@@ -205,6 +207,7 @@ Outcome run_generalised(const FitArguments& a, const TrainingData& d, const Comm
   Outcome out{describe_json(saved), describe_text(saved), 0};
   if (!a.out.empty()) save_model(a.out, saved);
   out.object["file"] = a.out.empty() ? json(nullptr) : json(a.out);
+  out.object["cost"] = cost;
   if (d.file) out.object["stream"] = {{"from", d.file->name()}, {"bytes", d.file->bytes()}};
   if (!session.from.is_null()) out.object["from"] = session.from;
   out.text += a.out.empty() ? "not saved: give --out FILE to keep the model\n"
@@ -234,37 +237,45 @@ Outcome keep(const FitArguments& a, const Saved& saved, bool interrupted) {
 }
 
 // A model of outputs alone, whose inputs are unknown.
-Outcome run_latent(const FitArguments& a, const Common& common) {
-  if (!a.from.empty() || !a.training.folds.empty() || a.stream)
-    throw Unsupported("--from, --folds and --stream are not offered for latent-variable models");
-  if (!a.checkpoint.empty() && (a.sparse.model == "ppca" || a.sparse.model == "map_gplvm"))
-    throw Unsupported(fmt::format("--model {} has nothing for --checkpoint to keep{}",
-                                  a.sparse.model,
-                                  a.sparse.model == "ppca" ? ": it is in closed form" : ""));
-  if (a.sparse.model == "ppca") return keep(a, fit_ppca_of(a.latent, a.training, common), false);
-  const auto kept = [&](const auto& run) {
-    for (const auto& w : run.saved.fit.summary.warnings) tell(common, "warning: " + w);
-    return keep(a, run.saved, run.interrupted);
+Outcome run_latent(const FitArguments& a, const ModelEntry& entry, const Common& common) {
+  json cost;
+  const Forecast told = [&](const ProblemSize& size, Index starts) {
+    cost = forecast(entry, size, a.training.max_iter, starts, common);
   };
-  if (a.sparse.model == "map_gplvm")
-    return kept(fit_map_gplvm(a.latent, a.training, a.kernel, common));
+  const auto kept = [&](const auto& saved, bool interrupted) {
+    Outcome out = keep(a, saved, interrupted);
+    out.object["cost"] = cost;
+    return out;
+  };
+  const auto warned = [&](const auto& run) {
+    for (const auto& w : run.saved.fit.summary.warnings) tell(common, "warning: " + w);
+    return kept(run.saved, run.interrupted);
+  };
+  if (entry.family == Family::ppca)
+    return kept(fit_ppca_of(a.latent, a.training, told, common), false);
+  if (entry.family == Family::map_gplvm)
+    return warned(fit_map_gplvm(a.latent, a.training, a.kernel, told, common));
   const LatentRun run =
-      fit_latent(a.latent, a.training, a.sparse, a.kernel, {a.checkpoint, a.resume}, common);
+      fit_latent(a.latent, a.training, a.sparse, a.kernel, {a.checkpoint, a.resume}, told, common);
   if (run.interrupted && run.checkpointed) tell(common, "interrupted: " + how_to_go_on(a, true));
-  return kept(run);
+  return warned(run);
 }
 
 // A density of the inputs for each class.
-Outcome run_class_density(const FitArguments& a, const Common& common) {
-  if (!a.checkpoint.empty() || !a.from.empty() || !a.training.folds.empty() || a.stream)
-    throw Unsupported(
-        "--checkpoint, --from, --folds and --stream are not offered for --model class_density");
-  const ClassDensityRun run =
-      fit_class_density_of(a.latent, a.training, a.sparse, a.kernel, common);
+Outcome run_class_density(const FitArguments& a, const ModelEntry& entry, const Common& common) {
+  json cost;
+  const ClassDensityRun run = fit_class_density_of(
+      a.latent, a.training, a.sparse, a.kernel,
+      [&](const ProblemSize& size, Index starts) {
+        cost = forecast(entry, size, a.training.max_iter, starts, common);
+      },
+      common);
   for (std::size_t k = 0; k < run.saved.fit.densities.size(); ++k)
     for (const auto& w : run.saved.fit.densities[k].summary.warnings)
       tell(common, fmt::format("warning: class {}: {}", run.saved.fit.classes[k], w));
-  return keep(a, run.saved, run.interrupted);
+  Outcome out = keep(a, run.saved, run.interrupted);
+  out.object["cost"] = cost;
+  return out;
 }
 
 // What is said of a fit, and where it went.
@@ -280,38 +291,25 @@ Outcome give_fit(const FitArguments& a, SavedModel saved) {
 }
 
 // A regression whose inputs are known in part.
-Outcome run_missing_inputs(const FitArguments& a, const TrainingData& d, const Common& common) {
-  if (!a.checkpoint.empty() || !a.from.empty())
-    throw Unsupported("--checkpoint and --from are not offered with --missing learn");
+Outcome run_missing_inputs(const FitArguments& a, const TrainingData& d, const json& cost,
+                           const Common& common) {
   SavedModel saved{fit_learned(a.training, a.sparse, d, a.kernel, common), d.inputs};
   saved.fit.input_names = d.inputs.names();
   saved.fit.output_names = d.output_names;
   for (const auto& w : saved.fit.summary.warnings) tell(common, "warning: " + w);
   Outcome out = give_fit(a, std::move(saved));
+  out.object["cost"] = cost;
   out.object["missing_inputs"] = d.X.array().isNaN().count();
   out.status = Interruption::requested() ? 1 : 0;
   return out;
 }
 
-Outcome run_fit(const FitArguments& a, const Common& common) {
-  check_arguments(a);
+Outcome run_regression(const FitArguments& a, const TrainingData& d, const json& cost,
+                       const Common& common) {
   const TrainingArguments& t = a.training;
-  static_cast<void>(Kernel(a.kernel));  // a mistake shows before the data are read
-  if (is_latent_model(a.sparse.model)) return run_latent(a, common);
-  if (is_class_density(a.sparse.model)) return run_class_density(a, common);
-  TrainingData d = streams(a.stream, t, a.sparse, common) ? stream_training(t, common)
-                                                          : read_training(t, common);
-  if (!d.likelihood && is_generalised_model(a.sparse.model)) d.likelihood = Likelihood("gaussian");
-  if (d.likelihood) return run_generalised(a, d, common);
-  check_regression_arguments(t);
-  if (has_missing_inputs(t, d)) return run_missing_inputs(a, d, common);
   const auto folds = t.folds.empty() ? std::vector<Split>() : make_folds(t, d);
-  const auto approximation =
-      approximation_of(a.sparse, d.file ? std::numeric_limits<Index>::max() : d.count());
-  const Index starts = t.restarts ? t.restarts : (d.count() <= 1000 ? 3 : 1);
-  const json cost = forecast(d, a, !approximation, starts, common);
   Session session(a, d, common);
-  SavedModel saved{train(a, d, approximation, session), d.inputs};
+  SavedModel saved{train(a, d, session), d.inputs};
   saved.fit.input_names = d.inputs.names();
   saved.fit.output_names = d.output_names;
   for (const auto& w : saved.fit.summary.warnings) tell(common, "warning: " + w);
@@ -336,6 +334,37 @@ Outcome run_fit(const FitArguments& a, const Common& common) {
   return out;
 }
 
+Outcome run_fit(FitArguments a, const Common& common) {
+  const TrainingArguments& t = a.training;
+  static_cast<void>(Kernel(a.kernel));  // a mistake shows before the data are read
+  const ModelChoice choice(t, a.sparse, a.given);
+  choice.check();
+  check_arguments(a);
+  if (!choice.has_inputs()) {
+    check_lengths(a, *choice.only(), 0);
+    return run_latent(a, *choice.only(), common);
+  }
+  if (t.target.empty()) throw Error("usage", "--target is required (see --help)");
+  if (choice.only() && choice.only()->family == Family::class_density)
+    return run_class_density(a, *choice.only(), common);
+  TrainingData d =
+      streams(a.stream, t, choice, common) ? stream_training(t, common) : read_training(t, common);
+  if (!d.likelihood && choice.only() && choice.only()->targets == Targets::any)
+    d.likelihood = Likelihood("gaussian");
+  const ModelEntry& entry = choice.resolve(d);
+  a.sparse.model = choice.name_of(entry);
+  check_lengths(a, entry, d.count());
+  const Index starts = t.restarts                                           ? t.restarts
+                       : entry.family == Family::exact && d.count() <= 1000 ? 3
+                                                                            : 1;
+  ProblemSize size = size_of(d, a.sparse);
+  size.standard_errors = a.standard_errors == "yes";
+  const json cost = forecast(entry, size, t.max_iter, starts, common);
+  if (d.likelihood) return run_generalised(a, d, cost, common);
+  if (has_missing_inputs(t, d)) return run_missing_inputs(a, d, cost, common);
+  return run_regression(a, d, cost, common);
+}
+
 }  // namespace
 
 void add_fit(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
@@ -345,24 +374,18 @@ void add_fit(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
   add_training_options(*sub, a->training);
   add_sparse_options(*sub, a->sparse);
   add_latent_options(*sub, a->latent);
-  // Of a latent-variable model all columns with numbers are outputs.
-  sub->get_option("--target")->required(false);
-  sub->parse_complete_callback([a] {
-    if (a->training.target.empty() && !is_latent_model(a->sparse.model))
-      throw CLI::RequiredError("--target");
-  });
-  sub->add_option("--kernel", a->kernel, "Kernel expression")->capture_default_str();
-  sub->add_option("--from", a->from, "Model file: start at its parameters where paths match");
-  sub->add_option("--standard-errors", a->standard_errors, "auto, yes or no")
+  OptionAdder add(*sub, "fit");
+  add("model", a->sparse.model)->capture_default_str();
+  add("kernel", a->kernel)->capture_default_str();
+  add("from", a->from);
+  add("standard-errors", a->standard_errors)
       ->check(CLI::IsMember({"auto", "yes", "no"}))
       ->capture_default_str();
-  sub->add_flag("--stream", a->stream,
-                "Leave the rows in a file, for a sparse model of more than memory holds");
-  sub->add_option("--checkpoint", a->checkpoint, "File that keeps the state of training");
-  sub->add_flag("--resume", a->resume, "Go on from the checkpoint");
-  sub->add_option("--out", a->out, "Model file to write");
-  sub->add_flag("--without-outputs", a->without_outputs,
-                "Leave the training outputs out of the model file");
+  add("stream", a->stream);
+  add("checkpoint", a->checkpoint);
+  add("resume", a->resume);
+  add("out", a->out);
+  add("without-outputs", a->without_outputs);
   sub->footer(
       "Example:\n  covary fit train.csv --target y --kernel 'se(ard) + linear' --out model.cov\n"
       "  covary fit train.csv --target y --stream --inducing 20 --max-iter 10\n"
@@ -372,7 +395,10 @@ void add_fit(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
       "  covary fit train.csv --model map_gplvm --latent 1 --back-constraint kernel --max-iter 10");
   add_common(*sub, verb->common);
   verb->app = sub;
-  verb->run = [a](const Common& common) { return run_fit(*a, common); };
+  verb->run = [a, sub](const Common& common) {
+    a->given = given_options(*sub);
+    return run_fit(*a, common);
+  };
   verbs.push_back(std::move(verb));
 }
 

@@ -5,12 +5,10 @@
 #include "covary/data/classification_metrics.hpp"
 #include "covary/data/metrics.hpp"
 #include "covary/error.hpp"
-#include "covary/parameters/suggest.hpp"
+#include "covary/models/table.hpp"
 
 namespace covary::cli {
 namespace {
-
-constexpr Index most_rows = 2000;
 
 LatentOptions latent_options(const TrainingArguments& t, const TrainingData& d,
                              const std::string& kernel, const TrainingHooks& hooks) {
@@ -20,6 +18,10 @@ LatentOptions latent_options(const TrainingArguments& t, const TrainingData& d,
   o.likelihood = *d.likelihood;
   o.mean = shared.mean;
   o.separate_kernels = functions_differ(*d.likelihood);
+  if (d.noise.size() && d.likelihood->aux() != Aux::noise)
+    throw Unsupported(
+        fmt::format("--noise is for the likelihood 'gaussian'; '{}' takes no noise variances",
+                    d.likelihood->print()));
   o.aux = d.likelihood->aux() == Aux::noise ? d.noise : d.aux;
   o.weights = d.weights;
   o.classes = d.labels.names;
@@ -42,51 +44,25 @@ SvgpOptions svgp_options(LatentOptions shared, const TrainingArguments& t, const
   o.covariance = a.covariance;
   if (!a.inducing_file.empty()) o.Z = d.inputs.apply(read_table(a.inducing_file));
   o.jitter = t.jitter;
-  o.training.batch = a.batch;
-  o.training.epochs = a.epochs;
+  set_minibatches(a, o.training);
   return o;
 }
 
 }  // namespace
 
-bool is_generalised_model(const std::string& model) {
-  return model == "laplace" || model == "vgp" || model == "svgp" || model == "ep" ||
-         model.starts_with("ep(");
-}
-
 GeneralisedMethod method_of(const std::string& model, const TrainingData& d) {
-  const Likelihood& likelihood = *d.likelihood;
-  if (model == "auto") {
-    const Index most = likelihood.latents() == 1 ? most_rows : most_rows / 2;
-    if (!d.file && d.count() <= most && likelihood.supports(Inference::laplace))
-      return {"laplace", Inference::laplace};
-    return {"svgp", Inference::svgp};
-  }
-  GeneralisedMethod out;
-  out.name = model;
-  if (model == "laplace") {
-    out.method = Inference::laplace;
-  } else if (model == "vgp") {
+  const NamedModel named = parse_model(model);
+  GeneralisedMethod out{model, Inference::laplace, named.power.value_or(1.0)};
+  const std::string& name = named.entries.front()->name;
+  if (name == "vgp")
     out.method = Inference::vi;
-  } else if (model == "svgp") {
+  else if (name == "svgp")
     out.method = Inference::svgp;
-  } else if (model == "ep") {
+  else if (name == "ep")
     out.method = Inference::ep;
-  } else if (model.starts_with("ep(") && model.ends_with(")")) {
-    out.method = Inference::ep;
-    out.power = parse_numbers(model.substr(3, model.size() - 4), "--model " + model).front();
-  } else if (model == "fitc" || model.starts_with("pep(")) {
+  else if (name == "fitc" || name == "pep")
     out.method = Inference::sparse_ep;
-    if (model != "fitc") out.power = Approximation(model).alpha;
-  } else {
-    throw Unsupported(fmt::format(
-        "model '{}' does not take the likelihood {}{}; those that do: laplace, ep, ep(α), vgp, "
-        "fitc, pep(α), svgp, auto",
-        model, likelihood.print(),
-        did_you_mean(model,
-                     {"laplace", "ep", "vgp", "svgp", "auto", "ep(0.5)", "fitc", "pep(0.5)"})));
-  }
-  likelihood.require(out.method);
+  d.likelihood->require(out.method);
   return out;
 }
 
@@ -95,6 +71,10 @@ GeneralisedFit fit_generalised(const TrainingArguments& t, const SparseArguments
                                const TrainingHooks& hooks) {
   const GeneralisedMethod method = method_of(a.model, d);
   LatentOptions shared = latent_options(t, d, kernel, hooks);
+  if (a.separate_kernels == "yes" && d.likelihood->latents() == 1)
+    throw InputError(fmt::format("--separate-kernels needs several latent functions; '{}' has one",
+                                 d.likelihood->print()));
+  if (a.separate_kernels != "auto") shared.separate_kernels = a.separate_kernels == "yes";
   if (method.method == Inference::svgp) {
     SvgpOptions options = svgp_options(std::move(shared), t, a, d);
     Svgp model = d.file ? Svgp(d.file, std::move(options))
@@ -103,7 +83,6 @@ GeneralisedFit fit_generalised(const TrainingArguments& t, const SparseArguments
     if (hooks.resume) model.resume(hooks.resume(model.parameters()));
     return model.fit();
   }
-  check_features(a, false, a.model);
   GeneralisedOptions options{std::move(shared)};
   options.method = method.method;
   options.power = method.power;

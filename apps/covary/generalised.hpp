@@ -11,17 +11,14 @@ namespace covary::cli {
 
 // A model of any likelihood: what `fit`, `compare` and folds do with one.
 
-// What --model names for such data: "laplace", "ep", "ep(0.5)", "vgp"; with inducing inputs "svgp",
-// "fitc", "pep(0.5)". "auto" is laplace where the likelihood has it, up to 2000 rows in memory, or
-// 1000 of several latent functions, else svgp.
+// What a name that is decided (not "auto") stands for: "laplace", "ep", "ep(0.5)", "vgp"; with
+// inducing inputs "svgp", "fitc", "pep(0.5)".
 struct GeneralisedMethod {
   std::string name;
   Inference method = Inference::laplace;
   double power = 1.0;
 };
 GeneralisedMethod method_of(const std::string& model, const TrainingData& d);
-// Whether --model names one of these and no approximation of Gaussian regression too.
-bool is_generalised_model(const std::string& model);
 
 // Around the training of a model; each may be empty.
 struct TrainingHooks {

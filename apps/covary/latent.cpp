@@ -8,11 +8,13 @@
 #include <tuple>
 
 #include "checkpointing.hpp"
+#include "cost.hpp"
 #include "covary/data/columns.hpp"
 #include "covary/error.hpp"
 #include "covary/models/correspondences.hpp"
 #include "covary/models/stochastic_gplvm.hpp"
 #include "covary/storage/checkpointing.hpp"
+#include "options.hpp"
 #include "progress.hpp"
 
 namespace covary::cli {
@@ -33,8 +35,7 @@ std::vector<Index> output_columns(const Table& table, const std::vector<std::str
       (table.is_text(c) ? text : out).push_back(c);
   if (out.empty()) throw InputError("the table has no column with numbers to model");
   if (!text.empty())
-    tell(common,
-         fmt::format("left out, for text is in them: {}", fmt::join(names_of(table, text), ", ")));
+    tell(common, fmt::format("ignoring text columns: {}", fmt::join(names_of(table, text), ", ")));
   return out;
 }
 
@@ -50,7 +51,9 @@ namespace {
 
 // By minibatches, or of other than Gaussian outputs.
 bool is_stochastic(const TrainingArguments& t, const SparseArguments& s) {
-  return s.batch > 0 || s.epochs > 0 || (t.likelihood != "auto" && t.likelihood != "gaussian");
+  return s.batch > 0 || s.epochs > 0 || s.steps > 0 || s.learning_rate > 0.0 ||
+         s.natural_step > 0.0 || !s.schedule.empty() ||
+         (t.likelihood != "auto" && t.likelihood != "gaussian");
 }
 
 GplvmFit fit_stochastic(const RowMatrix& Y, const TrainingArguments& t, const SparseArguments& s,
@@ -58,8 +61,7 @@ GplvmFit fit_stochastic(const RowMatrix& Y, const TrainingArguments& t, const Sp
   StochasticGplvmOptions o;
   o.gplvm = std::move(options);
   o.likelihood = t.likelihood == "auto" ? Likelihood("gaussian") : Likelihood(t.likelihood);
-  o.gplvm.training.batch = s.batch;
-  o.gplvm.training.epochs = s.epochs;
+  set_minibatches(s, o.gplvm.training);
   StochasticGplvm model(Y, o);
   apply_settings(t, model.parameters());
   return model.fit();
@@ -103,7 +105,7 @@ std::vector<LatentView> views_of(const LatentArguments& a, const Table& table,
     for (const Index c : select_columns(table, split_lists({columns}))) {
       const auto at = std::find(outputs.begin(), outputs.end(), c);
       if (at == outputs.end())
-        throw InputError(fmt::format("--view {}: column '{}' is no output of the model", name,
+        throw InputError(fmt::format("--view {}: column '{}' is not an output of the model", name,
                                      table.names[static_cast<std::size_t>(c)]));
       view.columns.push_back(at - outputs.begin());
     }
@@ -115,41 +117,18 @@ std::vector<LatentView> views_of(const LatentArguments& a, const Table& table,
 }  // namespace
 
 void add_latent_options(CLI::App& sub, LatentArguments& a) {
-  sub.add_option("--latent", a.latent,
-                 "Of --model gplvm, mrd, ppca and map_gplvm: dimensions of the latent space (0: "
-                 "ten at most)")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  sub.add_option("--dynamics", a.dynamics, "Column of times that the latent inputs follow");
-  sub.add_option("--dynamics-kernel", a.dynamics_kernel, "Kernel over the times")
-      ->capture_default_str();
-  sub.add_option("--sequences", a.sequences,
-                 "Column that changes where a new, independent sequence begins");
-  sub.add_option("--view", a.views,
-                 "NAME=COL,…: outputs with a mapping of their own; repeat it for each view");
-  sub.add_option("--start-view", a.start_view,
-                 "Of --model gplvm and mrd: view whose components all latent dimensions start "
-                 "from, one that others shall predict");
-  sub.add_option("--label", a.label, "Column of labels of the rows, to score and to draw with");
-  sub.add_option("--fixed-point", a.fixed_point,
-                 "Of --model gplvm and mrd: steps of q(X) to its fixed point before each part of "
-                 "training (ten with --dynamics, else none)")
-      ->check(CLI::NonNegativeNumber);
-  sub.add_option(
-         "--back-constraint", a.back_constraint,
-         "Of --model gplvm, mrd and map_gplvm: latent inputs, or their means, as a function "
-         "of the rows, by a kernel or a network")
-      ->check(CLI::IsMember({"kernel", "network"}));
-  sub.add_option("--discriminative", a.discriminative,
-                 "Of --model map_gplvm: how strongly the prior keeps the labels apart")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  sub.add_option("--snr", a.snr, "Signal to noise where training of latent inputs starts")
-      ->capture_default_str();
-}
-
-bool is_latent_model(const std::string& model) {
-  return model == "gplvm" || model == "mrd" || model == "ppca" || model == "map_gplvm";
+  OptionAdder add(sub, "fit");
+  add("latent", a.latent)->check(CLI::NonNegativeNumber)->capture_default_str();
+  add("dynamics", a.dynamics);
+  add("dynamics-kernel", a.dynamics_kernel)->capture_default_str();
+  add("sequences", a.sequences);
+  add("view", a.views);
+  add("start-view", a.start_view);
+  add("label", a.label);
+  add("fixed-point", a.fixed_point)->check(CLI::NonNegativeNumber);
+  add("back-constraint", a.back_constraint)->check(CLI::IsMember({"kernel", "network"}));
+  add("discriminative", a.discriminative)->check(CLI::NonNegativeNumber)->capture_default_str();
+  add("snr", a.snr)->capture_default_str();
 }
 
 GplvmOptions gplvm_options(const LatentArguments& a, const TrainingArguments& t,
@@ -194,7 +173,7 @@ LatentTable read_latent(const LatentArguments& a, const TrainingArguments& t,
     out.time_names = names_of(table, {c});
     if (!a.sequences.empty()) out.sequences = runs_of(cells_of(table, column(a.sequences)));
   } else if (!a.sequences.empty()) {
-    throw InputError("--sequences is about --dynamics; name the column of times");
+    throw InputError("--sequences needs --dynamics; name the column of times");
   }
   const auto outputs = output_columns(table, t.target, others, common);
   out.Y = numeric_columns(table, outputs);
@@ -203,13 +182,27 @@ LatentTable read_latent(const LatentArguments& a, const TrainingArguments& t,
   return out;
 }
 
+ProblemSize size_of(const LatentTable& table, Index latent) {
+  ProblemSize size;
+  size.rows = static_cast<double>(table.Y.rows());
+  size.outputs = static_cast<double>(table.Y.cols());
+  size.patterns = patterns_of(table.Y);
+  size.latent = static_cast<double>(latent);
+  size.views = static_cast<double>(std::max<std::size_t>(1, table.views.size()));
+  size.dynamics = table.times.size() > 0;
+  return size;
+}
+
 LatentRun fit_latent(const LatentArguments& a, const TrainingArguments& t, const SparseArguments& s,
                      const std::string& kernel, const LatentCheckpoint& checkpoint,
-                     const Common& common) {
-  if (a.discriminative > 0.0) throw Unsupported("--discriminative is for --model map_gplvm");
+                     const Forecast& forecast, const Common& common) {
   LatentTable table = read_latent(a, t, common);
   GplvmOptions o = gplvm_options(a, t, s, kernel, common);
   o.latent = a.latent ? a.latent : std::min<Index>(10, table.Y.cols());
+  ProblemSize size = size_of(table, o.latent);
+  size.inducing = static_cast<double>(o.inducing);
+  size.batch = static_cast<double>(s.batch);
+  forecast(size, std::max<Index>(1, t.restarts));
   o.times = std::move(table.times);
   o.sequences = std::move(table.sequences);
   o.dynamics = Kernel(a.dynamics_kernel);
@@ -230,9 +223,6 @@ LatentRun fit_latent(const LatentArguments& a, const TrainingArguments& t, const
     return std::move(out);
   };
   if (is_stochastic(t, s)) {
-    if (!checkpoint.file.empty())
-      throw Unsupported(
-          "--checkpoint is not offered for minibatches and other likelihoods of --model gplvm");
     out.saved.fit = fit_stochastic(table.Y, t, s, std::move(o));
     return named();
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "covary/models/gplvm.hpp"
+#include "covary/models/table.hpp"
 #include "covary/storage/model_file.hpp"
 #include "data_arguments.hpp"
 #include "sparse_arguments.hpp"
@@ -17,7 +18,6 @@ struct LatentArguments {
   double snr = 100.0, discriminative = 0.0;
 };
 void add_latent_options(CLI::App& sub, LatentArguments& a);
-bool is_latent_model(const std::string& model);
 
 // Where the state of training is kept, if anywhere, and whether it is taken up from there.
 struct LatentCheckpoint {
@@ -31,16 +31,21 @@ struct LatentRun {
 
 // The columns of a table by the parts they play.
 struct LatentTable {
-  RowMatrix Y, times;  // no times without --dynamics
-  std::vector<Index> sequences;
-  std::vector<LatentView> views;
-  std::vector<std::string> output_names, time_names, labels;
+  RowMatrix Y = {}, times = {};  // no times without --dynamics
+  std::vector<Index> sequences = {};
+  std::vector<LatentView> views = {};
+  std::vector<std::string> output_names = {}, time_names = {}, labels = {};
 };
+// What the forecast of a latent-variable model is made from.
+ProblemSize size_of(const LatentTable& table, Index latent);
 LatentTable read_latent(const LatentArguments& a, const TrainingArguments& t, const Common& common);
+
+// What is done once the size of the problem and the number of starts are known.
+using Forecast = std::function<void(const ProblemSize& size, Index starts)>;
 
 LatentRun fit_latent(const LatentArguments& a, const TrainingArguments& t, const SparseArguments& s,
                      const std::string& kernel, const LatentCheckpoint& checkpoint,
-                     const Common& common);
+                     const Forecast& forecast, const Common& common);
 
 // What the options say of every GP-LVM, but for its dimensions; `common` must outlive it.
 GplvmOptions gplvm_options(const LatentArguments& a, const TrainingArguments& t,

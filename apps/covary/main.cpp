@@ -19,6 +19,7 @@ int main(int argc, char** argv) {
   covary::cli::add_report(app, verbs);
   covary::cli::add_explore(app, verbs);
   covary::cli::add_example(app, verbs);
+  covary::cli::add_models(app, verbs);
   covary::cli::add_experiment(app, verbs);
   covary::cli::add_doctor(app, verbs);
   return covary::cli::run_program(app, verbs, argc, argv);

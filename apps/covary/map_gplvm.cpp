@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cost.hpp"
 #include "covary/data/columns.hpp"
 #include "covary/data/labels.hpp"
 #include "covary/error.hpp"
@@ -26,13 +25,12 @@ std::vector<Index> classes_of(const std::vector<std::string>& cells) {
 }  // namespace
 
 MapGplvmRun fit_map_gplvm(const LatentArguments& a, const TrainingArguments& t,
-                          const std::string& kernel, const Common& common) {
+                          const std::string& kernel, const Forecast& forecast,
+                          const Common& common) {
   if (a.discriminative > 0.0 && a.label.empty())
-    throw InputError("--discriminative keeps labels apart; name their column with --label");
-  if (!a.start_view.empty()) throw Unsupported("--start-view is for --model gplvm and mrd");
+    throw InputError("--discriminative needs labels; name their column with --label");
   LatentTable table = read_latent(a, t, common);
-  require_memory(exact_cost(table.Y, false).bytes, table.Y.rows(),
-                 fmt::format("a map_gplvm of {} rows", table.Y.rows()));
+  forecast(size_of(table, a.latent), std::max<Index>(1, t.restarts));
   MapGplvmOptions o;
   o.latent = a.latent ? a.latent : std::min<Index>(2, table.Y.cols());
   o.kernel = Kernel(kernel);

@@ -11,7 +11,8 @@ struct MapGplvmRun {
   bool interrupted = false;
 };
 MapGplvmRun fit_map_gplvm(const LatentArguments& a, const TrainingArguments& t,
-                          const std::string& kernel, const Common& common);
+                          const std::string& kernel, const Forecast& forecast,
+                          const Common& common);
 Outcome evaluate_map_gplvm(const SavedMapGplvm& m, const DataArguments& a);
 
 }  // namespace covary::cli

@@ -6,7 +6,7 @@ namespace covary::cli {
 
 // Whether --missing learn has something to learn.
 bool has_missing_inputs(const TrainingArguments& t, const TrainingData& d);
-// A regression by vfe whose missing inputs are learned; what it is told to do otherwise is refused.
+// A regression by vfe whose missing inputs are learned.
 RegressionFit fit_learned(const TrainingArguments& t, const SparseArguments& s,
                           const TrainingData& d, const std::string& kernel, const Common& common);
 

@@ -17,12 +17,8 @@ RowMatrix outputs_in(const SavedPpca& m, const DataArguments& a) {
 
 }  // namespace
 
-SavedPpca fit_ppca_of(const LatentArguments& a, const TrainingArguments& t, const Common& common) {
-  if (!a.dynamics.empty() || !a.views.empty() || !a.back_constraint.empty() ||
-      !a.start_view.empty() || a.discriminative > 0.0)
-    throw Unsupported(
-        "--dynamics, --view and --start-view are for --model gplvm and mrd, and but for the last, "
-        "like --back-constraint and --discriminative, for map_gplvm");
+SavedPpca fit_ppca_of(const LatentArguments& a, const TrainingArguments& t,
+                      const Forecast& forecast, const Common& common) {
   const Table table = read_table(t.train, {.header = parse_header(t.header)});
   for (const auto& note : table.notes) tell(common, note);
   std::vector<Index> others;
@@ -32,9 +28,10 @@ SavedPpca fit_ppca_of(const LatentArguments& a, const TrainingArguments& t, cons
     labels = cells_of(table, others.front());
   }
   const auto outputs = output_columns(table, t.target, others, common);
+  const LatentTable rows{.Y = numeric_columns(table, outputs)};
+  forecast(size_of(rows, a.latent), 1);
   const auto most = std::min<Index>(10, static_cast<Index>(outputs.size()) - 1);
-  SavedPpca out{
-      fit_ppca(numeric_columns(table, outputs), a.latent ? a.latent : most, latent_scale(t))};
+  SavedPpca out{fit_ppca(rows.Y, a.latent ? a.latent : most, latent_scale(t))};
   out.fit.output_names = names_of(table, outputs);
   out.fit.row_labels = std::move(labels);
   return out;

@@ -1,14 +1,19 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "covary/data/classification_metrics.hpp"
 #include "covary/data/columns.hpp"
 #include "covary/data/csv.hpp"
+#include "covary/data/decisions.hpp"
 #include "covary/data/table_blocks.hpp"
 #include "covary/error.hpp"
 #include "covary/models/parameter_draws.hpp"
 #include "csv_sink.hpp"
 #include "data_arguments.hpp"
 #include "latent.hpp"
+#include "model_choice.hpp"
+#include "options.hpp"
 #include "ppca.hpp"
 #include "series.hpp"
 
@@ -70,6 +75,12 @@ Columns predict_block(const PredictArguments& a, const SavedModel& m, ConstRows 
     out.add("lower" + suffix, p.mean.col(k) - half);
     out.add("upper" + suffix, p.mean.col(k) + half);
   }
+  if (!a.data.loss.empty())
+    for (Index k = 0; k < P; ++k) {
+      const Decisions d = decide(Loss(a.data.loss), p.mean.col(k), p.variance_y.col(k));
+      out.add("decision" + output_suffix(m, k), d.decided);
+      out.add("expected_loss" + output_suffix(m, k), d.expected_loss);
+    }
   if (a.components) {
     const auto parts = m.fit.components(X);
     for (std::size_t i = 0; i < parts.size(); ++i)
@@ -90,6 +101,15 @@ Columns predict_block(const PredictArguments& a, const SavedModel& m, ConstRows 
   return out;
 }
 
+// The class of each row: by the costs of --loss, if there are any, else by --threshold.
+Vector decide_labels(const DataArguments& a, const RowMatrix& probabilities,
+                     const std::vector<std::string>& classes, Columns& out) {
+  if (a.loss.empty()) return decided_classes(probabilities, a.threshold);
+  Decisions d = decide_classes(probabilities, read_costs(read_table(a.loss), classes));
+  out.add("expected_loss", d.expected_loss);
+  return d.decided;
+}
+
 std::string class_name(const GeneralisedFit& fit, Index label) {
   return fit.classes.empty() ? fmt::format("{}", label)
                              : fit.classes[static_cast<std::size_t>(label)];
@@ -98,12 +118,12 @@ std::string class_name(const GeneralisedFit& fit, Index label) {
 // class, p_<class> for classes; else mean and variance of y. Then the latent functions.
 Columns predict_block(const PredictArguments& a, const SavedGeneralised& m, ConstRows X,
                       const Beside& beside) {
-  if (a.components || a.gradients)
-    throw Unsupported("--components and --gradients are for Gaussian regression");
   const GeneralisedPrediction p = m.fit.predict(X, beside.exposure);
   Columns out;
   if (p.probabilities.size()) {
-    const Vector decided = decided_classes(RowMatrix(p.probabilities), a.data.threshold);
+    std::vector<std::string> names;
+    for (Index k = 0; k < p.probabilities.cols(); ++k) names.push_back(class_name(m.fit, k));
+    const Vector decided = decide_labels(a.data, RowMatrix(p.probabilities), names, out);
     for (const double label : decided)
       out.classes.push_back(class_name(m.fit, static_cast<Index>(label)));
     for (Index k = 0; k < p.probabilities.cols(); ++k)
@@ -111,6 +131,17 @@ Columns predict_block(const PredictArguments& a, const SavedGeneralised& m, Cons
   } else {
     out.add("mean", p.mean);
     out.add("variance", p.variance);
+    if (!a.data.loss.empty()) {
+      const Loss loss(a.data.loss);
+      if (loss.kind != Loss::Kind::squared)
+        throw Unsupported(
+            fmt::format("--loss {} is for Gaussian regression; with the likelihood "
+                        "'{}' use squared",
+                        a.data.loss, m.fit.likelihood.print()));
+      const Decisions d = decide(loss, p.mean, p.variance);
+      out.add("decision", d.decided);
+      out.add("expected_loss", d.expected_loss);
+    }
   }
   for (Index l = 0; l < p.f.mean.cols(); ++l) {
     const std::string suffix = p.f.mean.cols() == 1 ? "" : fmt::format("_{}", l);
@@ -123,11 +154,9 @@ Columns predict_block(const PredictArguments& a, const SavedGeneralised& m, Cons
 // class, p_<class>, then log p(x, class).
 Columns predict_block(const PredictArguments& a, const SavedClassDensity& m, ConstRows X,
                       const Beside&) {
-  if (a.components || a.gradients)
-    throw Unsupported("--components and --gradients are for Gaussian regression");
   const Matrix joint = m.fit.log_joint(X), p = m.fit.predict_from(joint);
   Columns out;
-  for (const double label : decided_classes(RowMatrix(p), a.data.threshold))
+  for (const double label : decide_labels(a.data, RowMatrix(p), m.fit.classes, out))
     out.classes.push_back(m.fit.classes[static_cast<std::size_t>(label)]);
   for (const auto& [what, values] : {std::pair{"p_", &p}, {"log_joint_", &joint}})
     for (Index k = 0; k < p.cols(); ++k)
@@ -163,16 +192,14 @@ RowMatrix input_variance(const PredictArguments& a, const InputColumns& inputs,
   return out;
 }
 
-void check_input_variance(const PredictArguments& a, bool regression) {
-  if (a.input_variance.empty()) return;
-  if (!regression) throw Unsupported("--input-variance is for Gaussian regression");
-  if (a.components || a.gradients)
-    throw Unsupported("--components and --gradients are not offered with --input-variance");
+void check_input_variance(const PredictArguments& a) {
+  if (!a.input_variance.empty() && (a.components || a.gradients))
+    throw Unsupported("--components and --gradients are not available with --input-variance");
 }
 
 template <class Saved>
 Outcome run_with(const Saved& m, const PredictArguments& a, const Common& common) {
-  check_input_variance(a, std::is_same_v<Saved, SavedModel>);
+  check_input_variance(a);
   TableBlocks blocks(a.data.data, table_options(a.data, m.inputs));
   const bool in_object = a.data.out.empty() && common.as_json;
   Outcome out;
@@ -217,22 +244,14 @@ Outcome run_with(const Saved& m, const PredictArguments& a, const Common& common
   return out;
 }
 
-void check_latent(const PredictArguments& a) {
-  if (a.components || a.gradients)
-    throw Unsupported("--components and --gradients are for Gaussian regression");
-  check_input_variance(a, false);
-}
 Outcome run_with(const SavedLatent& m, const PredictArguments& a, const Common& common) {
-  check_latent(a);
   if (a.correspond > 0) return predict_correspondences(m, a.data, a.correspond, common);
   return predict_latent(m, a.data, common);
 }
 Outcome run_with(const SavedMapGplvm& m, const PredictArguments& a, const Common& common) {
-  check_latent(a);
   return predict_latent(m, a.data, common);
 }
 Outcome run_with(const SavedPpca& m, const PredictArguments& a, const Common& common) {
-  check_latent(a);
   return predict_ppca(m, a.data, common);
 }
 
@@ -240,15 +259,12 @@ Outcome run_with(const SavedPpca& m, const PredictArguments& a, const Common& co
 PredictArguments with_draws(PredictArguments a, const AnyModel& model, const Common& common) {
   if (a.parameter_draws == 0) return a;
   const auto* m = std::get_if<SavedModel>(&model);
-  if (!m) throw Unsupported("--parameter-draws is for exact Gaussian regression");
   if (a.components || a.gradients || !a.input_variance.empty())
     throw Unsupported(
-        "--components, --gradients and --input-variance are not offered with --parameter-draws");
+        "--components, --gradients and --input-variance are not available with --parameter-draws");
   if (a.ahead.steps > 0 && a.ahead.propagation != "draws")
     throw InputError(fmt::format(
-        "--parameter-draws goes with --propagation draws, whose trajectories have a draw each; it "
-        "is {}",
-        a.ahead.propagation));
+        "--parameter-draws with --steps needs --propagation draws, got '{}'", a.ahead.propagation));
   ParameterDrawOptions options;
   options.draws = a.parameter_draws;
   options.seed = a.ahead.draws.seed;
@@ -265,17 +281,28 @@ Outcome run_predict(const PredictArguments& given, const Common& common) {
   const double threshold = given.data.threshold;
   if (!(threshold > 0.0 && threshold < 1.0))
     throw InputError(fmt::format("--threshold must lie between 0 and 1, got {}", threshold));
+  for (const auto& option : given.data.given)
+    if (given.ahead.steps == 0 && (option == "propagation" || option == "draws"))
+      throw InputError(fmt::format("--{} needs --steps", option));
+    else if (option == "seed" && given.ahead.propagation != "draws" && given.parameter_draws == 0)
+      throw InputError("--seed needs --propagation draws or --parameter-draws");
+  const auto is_given = [&](const char* option) {
+    return std::find(given.data.given.begin(), given.data.given.end(), option) !=
+           given.data.given.end();
+  };
+  if (is_given("loss") && is_given("threshold"))
+    throw InputError("give either --loss or --threshold: both decide the class");
+  if (is_given("loss") && given.ahead.steps > 0)
+    throw Unsupported("--loss is not available with --steps");
   const AnyModel model = load_any_model(given.data.model);
+  check_options("predict", given.data.given, model);
   const PredictArguments a = with_draws(given, model, common);
-  if (a.correspond > 0 && !std::holds_alternative<SavedLatent>(model))
-    throw Unsupported("--correspond is for latent-variable models of several views");
   if (a.ahead.steps == 0)
     return std::visit([&](const auto& m) { return run_with(m, a, common); }, model);
   const auto* m = std::get_if<SavedModel>(&model);
-  if (!m) throw Unsupported("--steps is for Gaussian regression of a series by fit --lags");
   if (a.components || a.gradients || !a.input_variance.empty())
     throw Unsupported(
-        "--components, --gradients and --input-variance are not offered with --steps");
+        "--components, --gradients and --input-variance are not available with --steps");
   return predict_steps(*m, a.data, a.ahead, common);
 }
 
@@ -285,32 +312,25 @@ void add_predict(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
   auto* sub = app.add_subcommand("predict", "Predict at the rows of a table");
   auto a = std::make_shared<PredictArguments>();
   auto verb = std::make_unique<Verb>();
-  add_data_options(*sub, a->data, "Table with the model's input columns");
-  sub->add_flag("--components", a->components, "Also mean_<i>, variance_<i> of each kernel term");
-  sub->add_flag("--gradients", a->gradients, "Also dmean_<input>, dvariance_<input>, of f");
-  sub->add_option("--out", a->data.out, "CSV to write (default: standard output)");
-  sub->add_option("--input-variance", a->input_variance,
-                  "Columns of variances of the inputs, one for each input: the moments of y at "
-                  "inputs that are Gaussian")
-      ->take_all()
-      ->allow_extra_args(false);
+  add_data_options(*sub, a->data, "predict", "Table with the model's input columns");
+  OptionAdder add(*sub, "predict");
+  add("input-variance", a->input_variance);
+  add("exposure", a->data.exposure);
   add_step_options(*sub, a->ahead);
-  sub->add_option("--parameter-draws", a->parameter_draws,
-                  "Of exact regression: over so many draws of the parameters from their posterior, "
-                  "in place of the best; with --steps each of --propagation draws has its own")
-      ->check(at_least_one());
-  sub->add_option("--correspond", a->correspond,
-                  "Of several views: the K nearest training rows in what the views share, for rows "
-                  "that leave a view empty, and that view decoded with each")
-      ->check(at_least_one());
-  sub->add_option("--exposure", a->data.exposure, "Column of exposures or trials, as in fit");
-  sub->add_option("--threshold", a->data.threshold,
-                  "Of two classes: the second from this probability on")
-      ->capture_default_str();
+  add("parameter-draws", a->parameter_draws)->check(at_least_one());
+  add("correspond", a->correspond)->check(at_least_one());
+  add("threshold", a->data.threshold)->capture_default_str();
+  add("loss", a->data.loss);
+  add("components", a->components);
+  add("gradients", a->gradients);
+  add("out", a->data.out);
   sub->footer("Example:\n  covary predict model.cov new.csv --out predictions.csv");
   add_common(*sub, verb->common);
   verb->app = sub;
-  verb->run = [a](const Common& common) { return run_predict(*a, common); };
+  verb->run = [a, sub](const Common& common) {
+    a->data.given = given_options(*sub);
+    return run_predict(*a, common);
+  };
   verbs.push_back(std::move(verb));
 }
 

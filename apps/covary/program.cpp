@@ -15,7 +15,9 @@ namespace {
 
 // 0 done, 1 the work failed, 2 the call was wrong.
 int status_of(const Error& e) {
-  return e.kind() == "input" || e.kind() == "expression" || e.kind() == "unsupported" ? 2 : 1;
+  for (const char* kind : {"usage", "input", "expression", "unsupported"})
+    if (e.kind() == kind) return 2;
+  return 1;
 }
 
 int fail(bool as_json, const std::string& message, const std::string& kind, int status) {

@@ -14,6 +14,8 @@
 #include "covary/report/target_report.hpp"
 #include "covary/storage/model_file.hpp"
 #include "describe.hpp"
+#include "model_choice.hpp"
+#include "options.hpp"
 
 namespace covary::cli {
 namespace {
@@ -145,9 +147,11 @@ Outcome report(const Saved& m, const ReportArguments& a) {  // of a latent-varia
   return written(a, latent_report(m.fit, options), n);
 }
 
-Outcome run_report(const ReportArguments& a) {
+Outcome run_report(const ReportArguments& a, const std::vector<std::string>& given) {
   check_folder(a.out);
-  return std::visit([&](const auto& m) { return report(m, a); }, load_any_model(a.model));
+  const AnyModel model = load_any_model(a.model);
+  check_options("report", given, model);
+  return std::visit([&](const auto& m) { return report(m, a); }, model);
 }
 
 }  // namespace
@@ -156,18 +160,17 @@ void add_report(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
   auto* sub = app.add_subcommand("report", "A page with pictures of a fit");
   auto a = std::make_shared<ReportArguments>();
   auto verb = std::make_unique<Verb>();
-  sub->add_option("FILE", a->model, "Model file")->required();
-  sub->add_option("--data", a->data, "Held-out table with inputs and outputs, to score on");
-  sub->add_option("--out", a->out, "HTML page to write")->required();
-  sub->add_option("--title", a->title, "Title of the page");
-  sub->add_option("--exposure", a->exposure, "Column of exposures or trials, as in fit");
-  sub->add_option("--header", a->header, "auto, yes or no")
-      ->check(CLI::IsMember({"auto", "yes", "no"}))
-      ->capture_default_str();
+  sub->add_option("FILE", a->model, "Model file")->required()->group("Data");
+  OptionAdder add(*sub, "report");
+  add("data", a->data);
+  add("exposure", a->exposure);
+  add("header", a->header)->check(CLI::IsMember({"auto", "yes", "no"}))->capture_default_str();
+  add("out", a->out)->required();
+  add("title", a->title);
   sub->footer("Example:\n  covary report model.cov --data test.csv --out report.html");
   add_common(*sub, verb->common);
   verb->app = sub;
-  verb->run = [a](const Common&) { return run_report(*a); };
+  verb->run = [a, sub](const Common&) { return run_report(*a, given_options(*sub)); };
   verbs.push_back(std::move(verb));
 }
 

@@ -8,6 +8,8 @@
 #include "covary/models/gplvm_sampling.hpp"
 #include "data_arguments.hpp"
 #include "latent.hpp"
+#include "model_choice.hpp"
+#include "options.hpp"
 
 namespace covary::cli {
 namespace {
@@ -51,8 +53,8 @@ RowMatrix inputs_of(const Latent auto& m, const DataArguments& a) {
   const Table table = read_table(a.data, {parse_header(a.header)});
   if (auto points = latent_points(table, m.fit.latent())) return *points;
   throw InputError(fmt::format(
-      "{} holds a latent-variable model, which is drawn at points of its latent space: {} needs "
-      "columns x0 to x{}, as `covary predict` writes them",
+      "{} holds a latent-variable model, which is sampled at points of its latent space: {} needs "
+      "columns x0 to x{}, as covary predict writes them",
       a.model, a.data, m.fit.latent() - 1));
 }
 template <class Saved>
@@ -83,8 +85,7 @@ Outcome draw(const Saved& m, const DataArguments& a, Index draws, std::uint64_t 
 
 Outcome draw(const SavedPpca&, const DataArguments& a, Index, std::uint64_t, const Common&) {
   throw Unsupported(fmt::format(
-      "{} holds principal components, which have no function to draw; `covary predict` places rows "
-      "and decodes them",
+      "{} holds principal components, which have no function to draw; use covary predict",
       a.model));
 }
 
@@ -98,10 +99,6 @@ Outcome draw(const SavedClassDensity&, const DataArguments& a, Index, std::uint6
 Outcome draw_inputs(const AnyModel& model, const SampleArguments& s, const Common& common) {
   const DataArguments& a = s.data;
   const auto* m = std::get_if<SavedLatent>(&model);
-  if (!m)
-    throw Unsupported(fmt::format(
-        "--posterior draws the latent inputs of --model gplvm and mrd, and {} holds none",
-        a.model));
   const Table table = read_table(a.data, {parse_header(a.header)});
   const RowMatrix Y = numeric_columns(table, select_columns(table, m->fit.output_names));
   InputSamplingOptions options;
@@ -131,6 +128,10 @@ Outcome run_sample(const SampleArguments& s, const Common& common) {
   if (s.draws < 1) throw InputError(fmt::format("-n must be at least 1, got {}", s.draws));
   check_folder(a.out);
   const AnyModel model = load_any_model(a.model);
+  check_options("sample", a.given, model);
+  for (const auto& option : a.given)
+    if (s.posterior.empty() && (option == "burn-in" || option == "thin"))
+      throw InputError(fmt::format("--{} needs --posterior", option));
   if (!s.posterior.empty()) return draw_inputs(model, s, common);
   return std::visit([&](const auto& m) { return draw(m, a, s.draws, s.seed, common); }, model);
 }
@@ -141,25 +142,21 @@ void add_sample(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
   auto* sub = app.add_subcommand("sample", "Joint draws of the function at the rows of a table");
   auto a = std::make_shared<SampleArguments>();
   auto verb = std::make_unique<Verb>();
-  add_data_options(*sub, a->data, "Table with the model's input columns");
-  sub->add_option("-n,--draws", a->draws, "Number of draws")->capture_default_str();
-  sub->add_option("--seed", a->seed, "Seed of the draws")->capture_default_str();
-  sub->add_option(
-         "--posterior", a->posterior,
-         "Of --model gplvm and mrd: draws of the latent inputs of the training rows, whose "
-         "outputs the table has, by MCMC: slice or retrospective")
-      ->check(CLI::IsMember({"slice", "retrospective"}));
-  sub->add_option("--burn-in", a->burn_in, "Of --posterior: sweeps before the first draw")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  sub->add_option("--thin", a->thin, "Of --posterior: sweeps from a draw to the next")
-      ->check(at_least_one())
-      ->capture_default_str();
-  sub->add_option("--out", a->data.out, "CSV to write (default: standard output)");
+  add_data_options(*sub, a->data, "sample", "Table with the model's input columns");
+  OptionAdder add(*sub, "sample");
+  add("draws", a->draws, "-n,--draws")->capture_default_str();
+  add("seed", a->seed)->capture_default_str();
+  add("posterior", a->posterior)->check(CLI::IsMember({"slice", "retrospective"}));
+  add("burn-in", a->burn_in)->check(CLI::NonNegativeNumber)->capture_default_str();
+  add("thin", a->thin)->check(at_least_one())->capture_default_str();
+  add("out", a->data.out);
   sub->footer("Example:\n  covary sample model.cov new.csv -n 10 --out draws.csv");
   add_common(*sub, verb->common);
   verb->app = sub;
-  verb->run = [=](const Common& common) { return run_sample(*a, common); };
+  verb->run = [a, sub](const Common& common) {
+    a->data.given = given_options(*sub);
+    return run_sample(*a, common);
+  };
   verbs.push_back(std::move(verb));
 }
 

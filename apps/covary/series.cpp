@@ -4,6 +4,7 @@
 
 #include "covary/data/columns.hpp"
 #include "covary/error.hpp"
+#include "options.hpp"
 
 namespace covary::cli {
 
@@ -11,8 +12,8 @@ TrainingData training_windows(const Table& table, const TrainingArguments& a,
                               const Common& common) {
   if (!a.inputs.empty() || !a.noise.empty() || !a.exposure.empty() || !a.weights.empty())
     throw Unsupported(
-        "with --lags the inputs are the targets' own past: --inputs, --noise, --exposure and "
-        "--weights have no place");
+        "--lags makes the inputs from the targets' past: --inputs, --noise, --exposure and "
+        "--weights cannot be given with it");
   if (a.likelihood != "auto" && a.likelihood != "gaussian")
     throw Unsupported(fmt::format("--lags is for Gaussian regression, not {}", a.likelihood));
   TrainingData d;
@@ -20,7 +21,7 @@ TrainingData training_windows(const Table& table, const TrainingArguments& a,
   for (const Index j : targets) d.output_names.push_back(table.names[static_cast<std::size_t>(j)]);
   const RowMatrix series = numeric_columns(table, targets);
   if (a.missing == "error" && series.array().isNaN().any())
-    throw InputError("the series have missing values; --missing model leaves their windows out");
+    throw InputError("the series have missing values; --missing model skips their windows");
   LagWindows windows = lag_windows(series, a.lags);
   d.X = std::move(windows.X);
   d.Y = std::move(windows.Y);
@@ -28,7 +29,7 @@ TrainingData training_windows(const Table& table, const TrainingArguments& a,
   const Index most = series.rows() - a.lags;
   const auto keep = kept_rows(d.X, d.Y, a.missing, 0);
   if (static_cast<Index>(keep.size()) < most)
-    tell(common, fmt::format("{} of {} windows are left out: they have missing values",
+    tell(common, fmt::format("skipping {} of {} windows with missing values",
                              most - static_cast<Index>(keep.size()), most));
   return static_cast<Index>(keep.size()) == d.X.rows() ? d : d.rows(keep);
 }
@@ -42,26 +43,19 @@ ScoredRows scored_rows(const SavedModel& m, const Table& table) {
 }
 
 void add_step_options(CLI::App& sub, StepArguments& a) {
-  sub.add_option("--steps", a.steps,
-                 "Of a model of fit --lags: so many steps beyond the end of the series in DATA")
-      ->check(at_least_one());
-  sub.add_option(
-         "--propagation", a.propagation,
-         "How predictions are fed back: moments, augmented, plug-in, or draws of f, each run "
-         "by itself")
+  OptionAdder add(sub, "predict");
+  add("steps", a.steps)->check(at_least_one());
+  add("propagation", a.propagation)
       ->check(CLI::IsMember({"moments", "augmented", "plug-in", "draws"}))
       ->capture_default_str();
-  sub.add_option("--draws", a.draws.draws, "Of --propagation draws: how many")
-      ->check(at_least_one())
-      ->capture_default_str();
-  sub.add_option("--seed", a.draws.seed, "Of draws, of f or of the parameters")
-      ->capture_default_str();
+  add("draws", a.draws.draws)->check(at_least_one())->capture_default_str();
+  add("seed", a.draws.seed)->capture_default_str();
 }
 
 Outcome predict_steps(const SavedModel& m, const DataArguments& data, const StepArguments& a,
                       const Common& common) {
   if (lags_of(m.fit) == 0)
-    throw InputError("--steps is for a model of a series by fit --lags; this one has other inputs");
+    throw InputError("--steps needs a model trained with fit --lags; this one has other inputs");
   const Table table = read_table(data.data, table_options(data, m.inputs));
   const RowMatrix series = numeric_columns(table, select_columns(table, m.fit.output_names));
   const Prediction p = simulate(m.fit, series, a.steps, parse_propagation(a.propagation), a.draws);

@@ -4,13 +4,13 @@
 
 #include <charconv>
 
+#include "cost.hpp"
 #include "covary/error.hpp"
-#include "covary/parameters/suggest.hpp"
+#include "covary/statistics/rows.hpp"
+#include "options.hpp"
 
 namespace covary::cli {
 namespace {
-
-constexpr Index most_exact_rows = 2000;
 
 Route parse_route(const std::string& name) {
   if (name == "auto") return Route::automatic;
@@ -32,83 +32,59 @@ Index inducing_of(const SparseArguments& a) {
 }
 
 void add_sparse_options(CLI::App& sub, SparseArguments& a) {
-  sub.add_option(
-         "--model", a.model,
-         "exact, vfe, vfe(tight), fitc, pep(α), dtc, sor, pitc, cglb; auto: exact up to 2000 "
-         "rows unless inducing variables are asked for, else vfe. Other likelihoods: laplace, ep, "
-         "ep(α), vgp, and with inducing inputs "
-         "svgp, "
-         "fitc, pep(α); auto: laplace up to 2000 rows (1000 of several latent functions), else "
-         "svgp")
-      ->capture_default_str();
-  sub.add_option(
-         "--inducing", a.inducing,
-         "Inducing inputs of a sparse model, or auto: until the bracket of the evidence is narrow, "
-         "and of eigen features as many as the kernel's spectrum asks for")
-      ->capture_default_str();
-  sub.add_option("--inducing-file", a.inducing_file, "Table of them, in the units of the data");
-  sub.add_option("--selection", a.selection,
-                 "greedy_variance, kmeans, hierarchical_kmeans, random, grid; of other likelihoods "
-                 "informative_vectors too")
+  OptionAdder add(sub, "fit");
+  add("inducing", a.inducing)->capture_default_str();
+  add("inducing-file", a.inducing_file);
+  add("selection", a.selection)
       ->check(CLI::IsMember({"greedy_variance", "kmeans", "hierarchical_kmeans", "random", "grid",
                              "informative_vectors"}))
       ->capture_default_str();
-  sub.add_option(
-         "--features", a.features,
-         "Inducing variables of sparse regression and svgp: points, multiscale, multiscale(C), "
-         "frequency, "
-         "timefrequency, basis(C), eigen, fourier, fourier(l2), orthogonal, empirical; "
-         "stacked(KIND): of each part of a sum; functions that are a model of their own (sor): "
-         "rff, ssgp, hilbert, bumps")
-      ->capture_default_str();
-  sub.add_option("--route", a.route, "Of a sparse sweep: auto, fast, safe or stable")
+  add("features", a.features)->capture_default_str();
+  add("route", a.route)
       ->check(CLI::IsMember({"auto", "fast", "safe", "stable"}))
       ->capture_default_str();
-  sub.add_option("--warm-start", a.warm_start,
-                 "An approximation, as fitc, by which a sparse model is trained first");
-  sub.add_option("--groups", a.groups, "Of PITC (0: about rows/inducing)")
-      ->check(CLI::NonNegativeNumber);
-  sub.add_option("--covariance", a.covariance,
-                 "Of q in svgp: full, diagonal, or blocks(B) along the diagonal")
+  add("warm-start", a.warm_start);
+  add("groups", a.groups)->check(CLI::NonNegativeNumber);
+  add("covariance", a.covariance)->capture_default_str();
+  add("batch", a.batch)->check(CLI::NonNegativeNumber);
+  add("epochs", a.epochs)->check(CLI::NonNegativeNumber);
+  add("steps", a.steps)->check(at_least_one());
+  add("learning-rate", a.learning_rate)->check(CLI::PositiveNumber);
+  add("schedule", a.schedule)->check(CLI::IsMember({"constant", "exponential", "steps", "cosine"}));
+  add("natural-step", a.natural_step)->check(CLI::PositiveNumber);
+  add("separate-kernels", a.separate_kernels)
+      ->check(CLI::IsMember({"auto", "yes", "no"}))
       ->capture_default_str();
-  sub.add_option("--batch", a.batch,
-                 "Rows of a minibatch of svgp (0: all up to 20 000 rows) and of gplvm (0: all)")
-      ->check(CLI::NonNegativeNumber);
-  sub.add_option("--epochs", a.epochs,
-                 "Passes over the data by minibatches (0: twenty; of gplvm fifty)")
-      ->check(CLI::NonNegativeNumber);
 }
 
-void check_features(const SparseArguments& a, bool any_features, const std::string& model) {
-  if (FeatureChoice(a.features).is_points() || any_features) return;
-  throw InputError(fmt::format(
-      "--features {} are inducing variables of sparse regression and svgp; {} has {}", a.features,
-      model, model == "exact" ? "none: name a sparse model, as --model vfe" : "points alone"));
+void set_minibatches(const SparseArguments& a, TrainingOptions& training) {
+  training.batch = a.batch;
+  training.epochs = a.epochs;
+  training.steps = a.steps;
+  if (a.learning_rate > 0.0) training.learning_rate.rate = a.learning_rate;
+  if (!a.schedule.empty()) training.learning_rate.schedule = parse_schedule(a.schedule);
+  if (a.natural_step > 0.0) training.natural_step = a.natural_step;
 }
 
-std::optional<Approximation> approximation_of(const SparseArguments& a, Index rows) {
-  if (a.model == "exact") {
-    check_features(a, false, a.model);
-    return {};
-  }
-  if (a.model == "auto") {
-    const FeatureChoice features(a.features);
-    if (features.is_parametric()) return Approximation(Approximation::Kind::sor);
-    const bool asked = inducing_of(a) > 0 || !a.inducing_file.empty() || !features.is_points();
-    if (rows <= most_exact_rows && !asked) return {};
-    return Approximation(Approximation::Kind::vfe);
-  }
-  try {
-    return Approximation(a.model);
-  } catch (const InputError& e) {
-    if (!std::string(e.what()).starts_with("unknown approximation")) throw;
-    throw Unsupported(fmt::format(
-        "model '{}' is not offered by this version{}; it has: exact, auto, vfe (= sparse), "
-        "vfe(tight), fitc, pep(α), dtc, sor, pitc, cglb",
-        a.model,
-        did_you_mean(a.model, {"exact", "auto", "vfe", "fitc", "dtc", "sor", "pitc", "pep(0.5)",
-                               "sparse", "vfe(tight)", "cglb"})));
-  }
+ProblemSize size_of(const TrainingData& d, const SparseArguments& a) {
+  ProblemSize size;
+  size.rows = static_cast<double>(d.count());
+  size.inputs = static_cast<double>(d.file ? d.file->dims() : d.X.cols());
+  size.outputs = static_cast<double>(d.file ? d.file->outputs() : d.Y.cols());
+  if (d.file)
+    size.patterns.assign(columns_by_pattern(*d.file).size(), size.rows);
+  else
+    size.patterns = patterns_of(d.Y);
+  size.inducing = static_cast<double>(inducing_of(a));
+  size.batch = static_cast<double>(a.batch);
+  if (d.likelihood) size.functions = static_cast<double>(d.likelihood->latents());
+  size.stream = d.file != nullptr;
+  return size;
+}
+
+std::optional<Approximation> approximation_of(const SparseArguments& a) {
+  if (a.model == "exact") return {};
+  return Approximation(a.model);
 }
 
 SparseRegressionOptions sparse_options(const SparseArguments& a, const Approximation& approximation,
@@ -138,7 +114,7 @@ RegressionFit fit_rows(const TrainingArguments& t, const SparseArguments& a, con
                        const std::string& kernel) {
   RegressionOptions options = regression_options(t, d, kernel);
   options.standard_errors = Switch::off;
-  if (const auto approximation = approximation_of(a, d.X.rows())) {
+  if (const auto approximation = approximation_of(a)) {
     SparseRegression model(
         d.X, d.Y, sparse_options(a, *approximation, options, d.inputs, t.max_iter == 0), d.noise);
     apply_settings(t, model.parameters());

@@ -36,17 +36,9 @@ Format format_of(std::string path) {
 }
 
 // Why the rows have to be in memory, or nothing.
-std::string obstacle(const TrainingArguments& a, const SparseArguments& sparse) {
-  if (is_generalised_model(sparse.model)) {
-    if (sparse.model != "svgp")
-      return fmt::format("--model {} keeps all rows in memory", sparse.model);
-  } else {
-    const auto model = approximation_of(sparse, std::numeric_limits<Index>::max());
-    if (!model) return "--model exact keeps all rows in memory";
-    if (model->kind == Approximation::Kind::pitc) return "--model pitc groups the rows in memory";
-    if (model->kind == Approximation::Kind::cglb)
-      return "--model cglb compares every row with every other";
-  }
+std::string obstacle(const TrainingArguments& a, const ModelChoice& choice) {
+  if (!choice.may_read("stream"))
+    return fmt::format("--model {} keeps all rows in memory", choice.text());
   if (a.missing == "learn") return "--missing learn keeps the inputs in memory";
   if (a.lags > 0) return "--lags makes its windows in memory";
   if (!a.exposure.empty()) return "--exposure is read into memory with the rows";
@@ -217,12 +209,12 @@ std::vector<Index> numbers(Index from, Index to) {
 
 }  // namespace
 
-bool streams(bool asked, const TrainingArguments& a, const SparseArguments& sparse,
+bool streams(bool asked, const TrainingArguments& a, const ModelChoice& choice,
              const Common& common) {
-  const std::string why_not = obstacle(a, sparse);
+  const std::string why_not = obstacle(a, choice);
   if (asked) {
     if (!why_not.empty())
-      throw InputError(fmt::format("--stream does not go with this: {}", why_not));
+      throw InputError(fmt::format("--stream cannot be used here: {}", why_not));
     return true;
   }
   std::error_code error;
@@ -232,9 +224,10 @@ bool streams(bool asked, const TrainingArguments& a, const SparseArguments& spar
   const double table = (a.train.ends_with(".gz") ? 4.0 : 1.0) * 2.0 * size,
                there = available_memory();
   if (table <= 0.5 * there) return false;
-  tell(common, fmt::format("to read {} takes about {} of the {} of memory available: its rows are "
-                           "streamed, as with --stream",
-                           a.train, in_gigabytes(table), in_gigabytes(there)));
+  tell(common,
+       fmt::format("reading {} would take about {} of the {} of memory available: its rows are "
+                   "streamed, as with --stream",
+                   a.train, in_gigabytes(table), in_gigabytes(there)));
   return true;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "model_choice.hpp"
 #include "sparse_arguments.hpp"
 
 namespace covary::cli {
@@ -7,7 +8,7 @@ namespace covary::cli {
 // Whether training reads its rows from a file, in memory that does not grow with them: when it was
 // asked for (InputError if something else that was asked for forbids it), or when a sparse model's
 // table would be too large, and then a line says so.
-bool streams(bool asked, const TrainingArguments& a, const SparseArguments& sparse,
+bool streams(bool asked, const TrainingArguments& a, const ModelChoice& choice,
              const Common& common);
 
 // As read_training, but the rows stay in a file: in the table itself, if it is an NPY file whose

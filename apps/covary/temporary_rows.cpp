@@ -29,10 +29,10 @@ TemporaryRows::TemporaryRows(Index cols)
   std::error_code error;
   folder_ = std::filesystem::temp_directory_path(error).string();
   if (error)
-    throw FileError(
-        fmt::format("TMPDIR is no folder for temporary files: {}; set it to one with room for the "
-                    "table",
-                    error.message()));
+    throw FileError(fmt::format(
+        "TMPDIR is not a folder for temporary files: {}; set it to one with room for the "
+        "table",
+        error.message()));
   std::string name = folder_ + "/covary-XXXXXX";
   file_ = mkostemp(name.data(), O_CLOEXEC);
   if (file_ < 0) fail(folder_);

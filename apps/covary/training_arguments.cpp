@@ -4,77 +4,45 @@
 
 #include "covary/data/split.hpp"
 #include "covary/error.hpp"
+#include "options.hpp"
 
 namespace covary::cli {
 
 void add_training_options(CLI::App& sub, TrainingArguments& a) {
-  const auto list = [&](const char* name, std::vector<std::string>& values, const char* what) {
-    return sub.add_option(name, values, what)->take_all()->allow_extra_args(false);
-  };
-  sub.add_option("TRAIN", a.train, "CSV, TSV, NPY or IDX file, gzip too")->required();
-  list("--target", a.target, "Output column(s): name, number from 0, or range a:b")->required();
-  list("--inputs", a.inputs, "Input columns (default: all others)");
-  sub.add_option("--lags", a.lags,
-                 "Autoregression: the inputs are so many past values of the targets, which are "
-                 "series")
-      ->check(at_least_one());
-  sub.add_option(
-         "--likelihood", a.likelihood,
-         "gaussian, bernoulli, softmax, one_vs_rest, poisson, student_t, … (docs/likelihoods.md); "
-         "auto: by the target")
-      ->capture_default_str();
-  sub.add_option("--mean", a.mean, "zero, constant, linear or poly(k)")->capture_default_str();
-  list("--set", a.set, "PATH=VALUE[,VALUE…]: a start, or the value with --fix or --max-iter 0");
-  list("--fix", a.fix, "PATH: do not train it or anything below it");
-  list("--prior", a.prior, "PATH=DIST, e.g. kernel.lengthscales=gamma(2,1)");
-  list("--bounds", a.bounds, "PATH=a,b");
-  list("--tie", a.tie, "PATH=PATH or PATH=ratio*PATH");
-  sub.add_option("--noise", a.noise, "Column of known noise variances, added to the trained one");
-  sub.add_option("--exposure", a.exposure,
-                 "Column of exposures (poisson, …), trials (binomial) or bin volumes (lgcp)");
-  sub.add_option("--weights", a.weights,
-                 "Column of weights of the rows, for --model laplace, ep, vgp and svgp");
-  sub.add_option("--missing", a.missing,
-                 "model (missing outputs), learn (missing inputs too), drop (rows) or error")
+  sub.add_option("TRAIN", a.train, "CSV, TSV, NPY or IDX file, gzip too")
+      ->required()
+      ->group("Data");
+  OptionAdder add(sub, "fit");
+  add("target", a.target);
+  add("inputs", a.inputs);
+  add("lags", a.lags)->check(at_least_one());
+  add("likelihood", a.likelihood)->capture_default_str();
+  add("mean", a.mean)->capture_default_str();
+  add("set", a.set);
+  add("fix", a.fix);
+  add("prior", a.prior);
+  add("bounds", a.bounds);
+  add("tie", a.tie);
+  add("noise", a.noise);
+  add("exposure", a.exposure);
+  add("weights", a.weights);
+  add("missing", a.missing)
       ->check(CLI::IsMember({"model", "learn", "drop", "error"}))
       ->capture_default_str();
-  sub.add_option("--scale", a.scale, "columns, global or none (default: by the data)")
+  add("scale", a.scale)
       ->check(CLI::IsMember({"auto", "columns", "global", "none"}))
       ->capture_default_str();
-  sub.add_flag("--no-scale", a.no_scale, "Same as --scale none");
-  sub.add_option("--pca", a.pca,
-                 "The model sees so many principal components of the scaled inputs; for --model "
-                 "laplace, ep, vgp and svgp")
-      ->check(at_least_one());
-  sub.add_option("--gplvm", a.gplvm,
-                 "The model sees the latent space, of so many dimensions at most, that a Bayesian "
-                 "GP-LVM finds for the inputs of all rows; for the same models")
-      ->check(at_least_one());
-  sub.add_option("--jitter", a.jitter, "Added to the covariance's diagonal, absolute")
-      ->capture_default_str();
-  sub.add_option("--max-iter", a.max_iter, "Iterations of each start; 0 only evaluates")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  sub.add_option("--max-seconds", a.max_seconds, "Time limit of a training (0: none)")
-      ->check(CLI::NonNegativeNumber);
-  sub.add_option("--restarts", a.restarts, "Starts in all (0: three up to 1000 rows, else one)")
-      ->check(CLI::NonNegativeNumber);
-  sub.add_option("--folds", a.folds, "Cross-validation: K folds, or a column that labels them");
-  sub.add_option("--seed", a.seed, "Seed of the restarts and the folds")->capture_default_str();
-  sub.add_option("--header", a.header, "auto, yes or no")
-      ->check(CLI::IsMember({"auto", "yes", "no"}))
-      ->capture_default_str();
-  sub.add_flag("--verbose", a.verbose, "A line on standard error for every iteration");
-}
-
-void check_regression_arguments(const TrainingArguments& a) {
-  if (!a.weights.empty())
-    throw Unsupported(
-        "--weights is for --model laplace, ep, vgp and svgp; known noise variances go by --noise");
-  if (a.pca > 0 || a.gplvm > 0)
-    throw Unsupported(fmt::format(
-        "{} is for --model laplace, ep, vgp and svgp; of Gaussian noise say --model svgp",
-        a.pca > 0 ? "--pca" : "--gplvm"));
+  add("no-scale", a.no_scale);
+  add("pca", a.pca)->check(at_least_one());
+  add("gplvm", a.gplvm)->check(at_least_one());
+  add("jitter", a.jitter)->capture_default_str();
+  add("max-iter", a.max_iter)->check(CLI::NonNegativeNumber)->capture_default_str();
+  add("max-seconds", a.max_seconds)->check(CLI::NonNegativeNumber);
+  add("restarts", a.restarts)->check(CLI::NonNegativeNumber);
+  add("folds", a.folds);
+  add("seed", a.seed)->capture_default_str();
+  add("header", a.header)->check(CLI::IsMember({"auto", "yes", "no"}))->capture_default_str();
+  add("verbose", a.verbose);
 }
 
 TrainingData TrainingData::rows(const std::vector<Index>& numbers) const {

@@ -22,8 +22,6 @@ struct TrainingArguments {
 void add_training_options(CLI::App& sub, TrainingArguments& a);
 // Throws unless --likelihood is an expression, auto, or one whose classes are counted in the data.
 void check_likelihood(const std::string& expression);
-// Throws for what only the models of other likelihoods take.
-void check_regression_arguments(const TrainingArguments& a);
 // Whether --likelihood, if it is not auto, is one of classes.
 bool is_of_classes(const std::string& expression);
 // The likelihood of a target with these classes: by their number where the expression, or auto,

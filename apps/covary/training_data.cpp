@@ -78,7 +78,7 @@ Roles roles(const Table& table, const TrainingArguments& a) {
         throw InputError(fmt::format("column '{}' cannot be an input as well",
                                      table.names[static_cast<std::size_t>(j)]));
   }
-  if (r.inputs.empty()) throw InputError("no input columns are left; a fit needs at least one");
+  if (r.inputs.empty()) throw InputError("no input columns remain; at least one is needed");
   return r;
 }
 
@@ -104,7 +104,7 @@ std::vector<Index> kept_rows(ConstRows X, ConstRows Y, const std::string& policy
 void tell_left_out(Index kept, Index all, const std::string& policy, const Common& common) {
   if (kept < all)
     tell(common,
-         fmt::format("{} of {} rows are left out: {}", all - kept, all,
+         fmt::format("skipping {} of {} rows: {}", all - kept, all,
                      policy == "drop" ? "they have missing values" : "no output is observed"));
 }
 

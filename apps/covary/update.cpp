@@ -6,6 +6,7 @@
 #include "covary/error.hpp"
 #include "data_arguments.hpp"
 #include "describe.hpp"
+#include "options.hpp"
 
 namespace covary::cli {
 namespace {
@@ -40,8 +41,7 @@ Outcome run_update(const UpdateArguments& a, const Common& common) {
   if (keep.empty()) throw InputError("no row has an observed output; there is nothing to add");
   const Index left_out = Y.rows() - static_cast<Index>(keep.size());
   if (left_out > 0)
-    tell(common,
-         fmt::format("{} of {} rows are left out: no output is observed", left_out, Y.rows()));
+    tell(common, fmt::format("skipping {} of {} rows: no output is observed", left_out, Y.rows()));
   X = take_rows(X, keep);
   Y = take_rows(Y, keep);
   if (noisy) noise = Vector(noise(keep));
@@ -69,10 +69,11 @@ void add_update(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
   auto* sub = app.add_subcommand("update", "Condition a fitted model on further rows");
   auto a = std::make_shared<UpdateArguments>();
   auto verb = std::make_unique<Verb>();
-  add_data_options(*sub, a->data, "Table with the model's input and output columns");
-  sub->add_option("--noise", a->noise, "Column of known noise variances, if training had one");
-  sub->add_option("--out", a->data.out, "Model file to write");
-  sub->add_flag("--in-place", a->in_place, "Replace FILE");
+  add_data_options(*sub, a->data, "update", "Table with the model's input and output columns");
+  OptionAdder add(*sub, "update");
+  add("noise", a->noise);
+  add("out", a->data.out);
+  add("in-place", a->in_place);
   sub->footer("Example:\n  covary update model.cov test.csv --out updated.cov");
   add_common(*sub, verb->common);
   verb->app = sub;

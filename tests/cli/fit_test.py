@@ -154,7 +154,7 @@ class Stopped(CommandLine):
         self.refused(*self.command("--checkpoint", model, "--resume"), status=1, says=["no checkpoint"])
         run = covary(*self.command("--checkpoint", self.path("new.ckpt"), "--resume", iterations=2))
         self.assertEqual(run.returncode, 0)
-        self.assertIn("no checkpoint yet", run.stderr)
+        self.assertIn("no checkpoint in", run.stderr)
 
 
 class Compare(CommandLine):

@@ -22,7 +22,7 @@ class Help(CommandLine):
                "latent.cov", cwd=folder)
         os.link(self.path("grid.csv"), self.path("new.csv"))
         self.assertGreaterEqual(set(verbs()), set("fit predict evaluate sample update compress compare show report explore "
-                                                  "example experiment doctor".split()))
+                                                  "example models experiment doctor".split()))
         for verb in verbs():
             examples = covary(verb, "--help").stdout.partition("Example:")[2].strip().splitlines()
             self.assertTrue(examples, verb)

@@ -37,7 +37,7 @@ class Predict(CommandLine):
                      says=["--parameter-draws"])
         for count in ("0", "-2", "half"):
             self.refused("predict", model, self.path("grid.csv"), "--parameter-draws", count,
-                         says=["--parameter-draws", f"{count} is not a whole number of at least 1"])
+                         says=["--parameter-draws", f"'{count}' is not a whole number of at least 1"])
 
     def test_gradients_are_those_of_the_predictions(self):
         model = self.fitted()
@@ -189,6 +189,34 @@ class Update(CommandLine):
         self.refused("update", model, test, "--noise", "x", "--in-place", says=["without noise"])
         empty = self.write("empty.csv", "x,y\n1,\n2,\n")
         self.refused("update", model, empty, "--in-place", says=["nothing to add"])
+
+
+
+class Loss(CommandLine):
+    def test_decisions_by_expected_loss(self):
+        model, grid = self.fitted("--max-iter", "20"), self.path("grid.csv")
+        plain = self.json_of("predict", model, grid)
+        squared, absolute, high = (self.json_of("predict", model, grid, "--loss", loss)
+                                   for loss in ("squared", "absolute", "quantile(0.975)"))
+        self.assertEqual(squared["decision"], plain["mean"])
+        self.assertEqual(squared["expected_loss"], plain["variance"])
+        self.assertEqual(absolute["decision"], plain["mean"])
+        for decided, upper in zip(high["decision"], plain["upper"]):
+            self.assertAlmostEqual(decided, upper, delta=1e-9)
+        self.refused("predict", model, grid, "--loss", "cubic", says=["'cubic'", "quantile(p)"])
+
+    def test_costs_of_classes(self):
+        kinds = self.write("kinds.csv", "x,kind\n" + "".join(f"{i / 10},{'ab'[i % 3 == 0]}\n" for i in range(40)))
+        model = self.path("c.cov")
+        self.json_of("fit", kinds, "--target", "kind", "--max-iter", "2", "--out", model)
+        costs = self.write("costs.csv", "class,a,b\na,0,1\nb,9,0\n")
+        decided = self.json_of("predict", model, kinds, "--loss", costs)
+        for label, p, loss in zip(decided["class"], decided["p_b"], decided["expected_loss"]):
+            self.assertEqual(label, "b" if 9 * p > 1 - p else "a")
+            self.assertAlmostEqual(loss, min(9 * p, 1 - p), delta=1e-12)
+        self.assertIn("b", decided["class"])
+        self.refused("predict", model, kinds, "--loss", costs, "--threshold", "0.3", says=["--loss", "--threshold"])
+        self.refused("predict", model, kinds, "--loss", self.write("bad.csv", "class,a\na,0\nb,1\n"), says=["no column 'b'"])
 
 
 if __name__ == "__main__":

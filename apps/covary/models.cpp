@@ -1,0 +1,118 @@
+// The table of models, for people and for programs.
+#include <fmt/format.h>
+
+#include "covary/models/table.hpp"
+#include "options.hpp"
+
+namespace covary::cli {
+namespace {
+
+const char* targets_of(const ModelEntry& e) {
+  switch (e.targets) {
+    case Targets::gaussian:
+      return "numbers with Gaussian noise";
+    case Targets::any:
+      return "any likelihood";
+    case Targets::other:
+      return "any likelihood but Gaussian noise";
+    case Targets::classes:
+      return "classes";
+    case Targets::none:
+      break;
+  }
+  return "none: all columns are outputs";
+}
+
+std::vector<std::string> abilities(const ModelEntry& e) {
+  std::vector<std::string> out;
+  for (const ModelCapability& c : model_capabilities())
+    if (can(e, c)) out.push_back(c.name);
+  return out;
+}
+
+std::vector<std::string> options_of(const ModelEntry& e, const std::string& verb) {
+  std::vector<std::string> out;
+  for (const OptionText& text : option_texts())
+    if (text.verb == verb && e.reads(verb, text.name)) out.push_back(text.name);
+  return out;
+}
+
+json as_json(const ModelEntry& e) {
+  json options{{"fit", options_of(e, "fit")}};
+  for (const auto& [verb, unused] : e.verbs) options[verb] = options_of(e, verb);
+  return {{"name", e.name},
+          {"label", e.label()},
+          {"written", e.written},
+          {"aliases", e.aliases.empty() ? json::array() : json::array({e.aliases})},
+          {"sentence", e.sentence},
+          {"use", e.use},
+          {"targets", targets_of(e)},
+          {"time", e.time},
+          {"memory", e.memory},
+          {"page", e.page},
+          {"capabilities", abilities(e)},
+          {"options", options}};
+}
+
+std::string in_short(const ModelEntry& e) {
+  const std::string name = e.label() + (e.aliases.empty() ? "" : " (= " + e.aliases + ")");
+  return fmt::format("{}\n    {}\n    time {}; memory {}\n    {}\n", name, e.use, e.time, e.memory,
+                     fmt::join(abilities(e), ", "));
+}
+
+std::string in_full(const ModelEntry& e) {
+  std::string out = fmt::format(
+      "{}{}\n  {}\n  use it for  {}\n  targets     {}\n  time        {}\n  memory      {}\n"
+      "  page        docs/{}\n",
+      e.label(), e.aliases.empty() ? "" : " (= " + e.aliases + ")", e.sentence, e.use,
+      targets_of(e), e.time, e.memory, e.page);
+  out += "can\n";
+  for (const ModelCapability& c : model_capabilities())
+    if (can(e, c)) out += fmt::format("  {:<18} {}\n", c.name, c.meaning);
+  std::vector<std::string> verbs{"fit"};
+  for (const auto& [verb, unused] : e.verbs) verbs.push_back(verb);
+  for (const auto& verb : verbs) {
+    const auto options = options_of(e, verb);
+    if (options.empty()) continue;
+    out += fmt::format("options of {}\n", verb);
+    for (const auto& name : options)
+      out += fmt::format("  --{:<16} {}\n", name, option_text(verb, name).help);
+  }
+  return out;
+}
+
+Outcome run_models(const std::string& name) {
+  Outcome out;
+  out.object["models"] = json::array();
+  std::vector<const ModelEntry*> shown;
+  if (name.empty() || name == "auto")
+    for (const ModelEntry& e : model_table()) shown.push_back(&e);
+  else
+    shown = parse_model(name == "pep" ? "pep(0.5)" : name).entries;
+  for (const ModelEntry* e : shown) {
+    out.object["models"].push_back(as_json(*e));
+    if (!out.text.empty() && !name.empty()) out.text += "\n";
+    out.text += name.empty() ? in_short(*e) : in_full(*e);
+  }
+  if (name.empty())
+    out.text +=
+        "N rows, M inducing inputs, B rows of a minibatch, Q latent dimensions, P outputs, D "
+        "inputs\ncovary models NAME lists the options of a model\n";
+  return out;
+}
+
+}  // namespace
+
+void add_models(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
+  auto* sub = app.add_subcommand("models", "The models: what each is for, its cost and options");
+  auto name = std::make_shared<std::string>();
+  auto verb = std::make_unique<Verb>();
+  sub->add_option("NAME", *name, "Model to show in full, as --model of fit has it");
+  sub->footer("Example:\n  covary models\n  covary models vfe");
+  add_common(*sub, verb->common);
+  verb->app = sub;
+  verb->run = [name](const Common&) { return run_models(*name); };
+  verbs.push_back(std::move(verb));
+}
+
+}  // namespace covary::cli

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "common.hpp"
+
+namespace covary::cli {
+
+// An option as a verb has it: what --help says of it, and in which group. Which models read it is
+// in the table of models.
+struct OptionText {
+  std::string verb, name, group, help;
+};
+const std::vector<OptionText>& option_texts();
+const OptionText& option_text(const std::string& verb, const std::string& name);
+
+// Adds the options of a verb with the words of option_texts(): flags for bool, lists for vectors,
+// which take one argument each time they are given.
+class OptionAdder {
+ public:
+  // `verb`: whose words are used; `compare` uses those of `fit`.
+  OptionAdder(CLI::App& sub, std::string verb) : sub_(sub), verb_(std::move(verb)) {}
+
+  template <class T>
+  CLI::Option* operator()(const std::string& name, T& value, const std::string& spelling = {}) {
+    const OptionText& text = option_text(verb_, name);
+    const std::string spelled = spelling.empty() ? "--" + name : spelling;
+    CLI::Option* out = nullptr;
+    if constexpr (std::is_same_v<T, bool>)
+      out = sub_.add_flag(spelled, value, text.help);
+    else
+      out = sub_.add_option(spelled, value, text.help);
+    if constexpr (std::is_same_v<T, std::vector<std::string>>)
+      out->take_all()->allow_extra_args(false);
+    return out->group(text.group);
+  }
+
+ private:
+  CLI::App& sub_;
+  std::string verb_;
+};
+
+// The names, without dashes, of the options that a call gave.
+std::vector<std::string> given_options(const CLI::App& sub);
+
+}  // namespace covary::cli

@@ -1,0 +1,99 @@
+// What --model names, in one place: expressions with a number in brackets, `auto`, and typos.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "covary/error.hpp"
+#include "covary/models/table.hpp"
+#include "covary/parameters/suggest.hpp"
+
+namespace covary {
+namespace {
+
+constexpr Index most_dense_rows = 2000;
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// "pep(0.5)" is "pep" with 0.5; nothing for other expressions.
+std::optional<std::pair<std::string, double>> with_power(const std::string& text) {
+  for (const std::string name : {"pep", "ep"}) {
+    if (!text.starts_with(name + "(") || !text.ends_with(")")) continue;
+    double power = 0.0;
+    const char *first = text.data() + name.size() + 1, *last = text.data() + text.size() - 1;
+    const auto [stop, error] = std::from_chars(first, last, power);
+    if (error != std::errc{} || stop != last)
+      throw InputError(
+          fmt::format("cannot read the power of '{}'; write for example {}(0.5)", text, name));
+    if (!(power > 0.0 && power <= 1.0))
+      throw InputError(fmt::format(
+          "power-EP takes a power α with 0 < α ≤ 1, got {}; the limit α → 0 is vfe, α = 1 is fitc",
+          power));
+    return std::pair(name, power);
+  }
+  return std::nullopt;
+}
+
+const ModelEntry& entry_of(const std::string& name) {
+  for (const ModelEntry& e : model_table())
+    if (e.name == name && e.form == Form::plain) return e;
+  throw Error("internal", "no model is called " + name);
+}
+
+}  // namespace
+
+NamedModel parse_model(const std::string& text) {
+  if (text == "pep")
+    throw InputError("model 'pep' needs its power α with 0 < α ≤ 1; write for example pep(0.5)");
+  NamedModel out{text, {}, {}};
+  const auto powered = with_power(text);
+  const std::string& name = powered ? powered->first : text;
+  if (powered) out.power = powered->second;
+  std::vector<std::string> names{"auto"};
+  for (const ModelEntry& e : model_table()) {
+    if (e.targets == Targets::none || e.targets == Targets::classes
+            ? name == e.name
+            : name == "auto" || name == e.name || (name == e.aliases && !e.aliases.empty()))
+      if (powered || e.name != "pep" || name == "auto") out.entries.push_back(&e);
+    for (const std::string& n : {e.name == "pep" ? "pep(0.5)" : e.name, e.aliases})
+      if (!n.empty() && !contains(names, n)) names.push_back(n);
+  }
+  if (out.entries.empty())
+    throw InputError(fmt::format("unknown model '{}'{}; covary models lists them: {}", text,
+                                 did_you_mean(text, names), fmt::join(names, ", ")));
+  return out;
+}
+
+const ModelEntry& choose_model(const AutoChoice& data, const std::vector<std::string>& options,
+                               bool parametric_features) {
+  const ModelEntry& dense = entry_of(data.gaussian ? "exact" : "laplace");
+  const ModelEntry& sparse = entry_of(!data.gaussian        ? "svgp"
+                                      : parametric_features ? "sor"
+                                                            : "vfe");
+  const Index most = data.functions > 1 ? most_dense_rows / 2 : most_dense_rows;
+  const bool possible = data.in_memory && data.rows <= most && (data.gaussian || data.laplace);
+  const bool asked = std::any_of(options.begin(), options.end(), [&](const std::string& option) {
+    return sparse.reads("fit", option) && !dense.reads("fit", option);
+  });
+  return possible && !asked ? dense : sparse;
+}
+
+std::string readers_of(const std::string& verb, const std::string& option) {
+  std::vector<std::string> out;
+  for (const ModelEntry& e : model_table()) {
+    if (!e.reads(verb, option)) continue;
+    const bool whole = std::all_of(
+        model_table().begin(), model_table().end(),
+        [&](const ModelEntry& o) { return o.written != e.written || o.reads(verb, option); });
+    const std::string name = whole ? e.written : e.label();
+    if (!contains(out, name)) out.push_back(name);
+  }
+  if (out.size() < 2) return out.empty() ? "no model" : out.front();
+  const std::string last = out.back();
+  out.pop_back();
+  return fmt::format("{} or {}", fmt::join(out, ", "), last);
+}
+
+}  // namespace covary
