@@ -6,7 +6,7 @@
 #include <exception>
 #include <vector>
 
-#include "covary/storage/model_file.hpp"
+#include "covary/models/model_file.hpp"
 #include "measure.hpp"
 #include "problem.hpp"
 

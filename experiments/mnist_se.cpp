@@ -23,9 +23,9 @@
 #include "covary/error.hpp"
 #include "covary/features/selection.hpp"
 #include "covary/kernels/kernels.hpp"
+#include "covary/models/checkpointing.hpp"
 #include "covary/models/svgp.hpp"
 #include "covary/random/random.hpp"
-#include "covary/storage/checkpointing.hpp"
 #include "experiments.hpp"
 #include "sparse_support.hpp"
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "covary/statistics/sweep.hpp"
-#include "covary/storage/checkpoint.hpp"
+#include "covary/models/checkpoint.hpp"
 #include "covary/storage/sha256.hpp"
 
 namespace covary::cli {

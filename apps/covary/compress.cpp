@@ -2,7 +2,7 @@
 
 #include "covary/error.hpp"
 #include "covary/models/compress.hpp"
-#include "covary/storage/model_file.hpp"
+#include "covary/models/model_file.hpp"
 #include "describe.hpp"
 
 namespace covary::cli {

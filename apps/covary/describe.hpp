@@ -1,7 +1,7 @@
 #pragma once
 
 #include "common.hpp"
-#include "covary/storage/model_file.hpp"
+#include "covary/models/model_file.hpp"
 
 namespace covary::cli {
 

@@ -5,8 +5,8 @@
 #include "common.hpp"
 #include "covary/data/file.hpp"
 #include "covary/error.hpp"
+#include "covary/models/model_file.hpp"
 #include "covary/report/latent_explorer.hpp"
-#include "covary/storage/model_file.hpp"
 #include "options.hpp"
 
 namespace covary::cli {

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "covary/models/generalised.hpp"
+#include "covary/models/model_file.hpp"
 #include "covary/models/svgp.hpp"
-#include "covary/storage/model_file.hpp"
 #include "cross_validation.hpp"
 #include "progress.hpp"
 #include "sparse_arguments.hpp"

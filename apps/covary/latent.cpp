@@ -11,9 +11,9 @@
 #include "cost.hpp"
 #include "covary/data/columns.hpp"
 #include "covary/error.hpp"
+#include "covary/models/checkpointing.hpp"
 #include "covary/models/correspondences.hpp"
 #include "covary/models/stochastic_gplvm.hpp"
-#include "covary/storage/checkpointing.hpp"
 #include "options.hpp"
 #include "progress.hpp"
 

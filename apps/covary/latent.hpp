@@ -1,8 +1,8 @@
 #pragma once
 
 #include "covary/models/gplvm.hpp"
+#include "covary/models/model_file.hpp"
 #include "covary/models/table.hpp"
-#include "covary/storage/model_file.hpp"
 #include "data_arguments.hpp"
 #include "sparse_arguments.hpp"
 

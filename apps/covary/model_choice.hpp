@@ -2,7 +2,7 @@
 
 #include "covary/likelihoods/likelihood.hpp"
 #include "covary/models/table.hpp"
-#include "covary/storage/model_file.hpp"
+#include "covary/models/model_file.hpp"
 
 namespace covary::cli {
 

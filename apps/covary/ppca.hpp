@@ -1,6 +1,6 @@
 #pragma once
 
-#include "covary/storage/model_file.hpp"
+#include "covary/models/model_file.hpp"
 #include "latent.hpp"
 
 namespace covary::cli {

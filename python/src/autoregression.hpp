@@ -2,7 +2,7 @@
 
 #include <nanobind/nanobind.h>
 
-#include "covary/storage/model_file.hpp"
+#include "covary/models/model_file.hpp"
 
 namespace covary::python {
 

@@ -10,7 +10,7 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "covary/error.hpp"
-#include "covary/storage/model_file.hpp"
+#include "covary/models/model_file.hpp"
 #include "expressions.hpp"
 #include "tables.hpp"
 #include "targets.hpp"

@@ -9,7 +9,7 @@
 #include "autoregression.hpp"
 #include "bindings.hpp"
 #include "covary/error.hpp"
-#include "covary/storage/model_file.hpp"
+#include "covary/models/model_file.hpp"
 #include "parameter_draws.hpp"
 #include "parameters.hpp"
 #include "predictions.hpp"

@@ -10,8 +10,8 @@
 #include "bindings.hpp"
 #include "covary/data/inputs.hpp"
 #include "covary/error.hpp"
+#include "covary/models/model_file.hpp"
 #include "covary/models/sparse_regression.hpp"
-#include "covary/storage/model_file.hpp"
 #include "expressions.hpp"
 #include "watch.hpp"
 

@@ -8,7 +8,7 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "covary/error.hpp"
-#include "covary/storage/model_file.hpp"
+#include "covary/models/model_file.hpp"
 #include "inducing.hpp"
 #include "latent_options.hpp"
 #include "parameters.hpp"

@@ -11,7 +11,7 @@
 #include "bindings.hpp"
 #include "covary/data/classification_metrics.hpp"
 #include "covary/error.hpp"
-#include "covary/storage/model_file.hpp"
+#include "covary/models/model_file.hpp"
 #include "parameters.hpp"
 #include "tables.hpp"
 #include "targets.hpp"

@@ -7,7 +7,7 @@
 
 #include "bindings.hpp"
 #include "covary/error.hpp"
-#include "covary/storage/model_file.hpp"
+#include "covary/models/model_file.hpp"
 #include "expressions.hpp"
 #include "training_data.hpp"
 #include "watch.hpp"

@@ -5,7 +5,7 @@
 #include <nanobind/stl/filesystem.h>
 
 #include "covary/error.hpp"
-#include "covary/storage/model_file.hpp"
+#include "covary/models/model_file.hpp"
 #include "unlocked.hpp"
 
 namespace covary::python {

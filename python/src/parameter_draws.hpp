@@ -2,8 +2,8 @@
 
 #include <nanobind/nanobind.h>
 
+#include "covary/models/model_file.hpp"
 #include "covary/models/parameter_draws.hpp"
-#include "covary/storage/model_file.hpp"
 
 namespace covary::python {
 

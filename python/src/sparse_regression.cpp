@@ -9,7 +9,7 @@
 #include "bindings.hpp"
 #include "covary/error.hpp"
 #include "covary/features/record.hpp"
-#include "covary/storage/model_file.hpp"
+#include "covary/models/model_file.hpp"
 #include "expressions.hpp"
 #include "inducing.hpp"
 #include "parameters.hpp"

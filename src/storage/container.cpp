@@ -120,4 +120,16 @@ std::vector<std::byte> Container::bytes(const std::string& name) const {
   return find(*this, name, "U8", {-1}).bytes;
 }
 
+void put_nested(Container& c, const std::string& prefix, Container&& own) {
+  for (auto& [name, tensor] : own.tensors) c.tensors[prefix + name] = std::move(tensor);
+}
+
+Container get_nested(const Container& c, const std::string& prefix) {
+  Container own;
+  own.source = c.source;
+  for (const auto& [name, tensor] : c.tensors)
+    if (name.starts_with(prefix)) own.tensors[name.substr(prefix.size())] = tensor;
+  return own;
+}
+
 }  // namespace covary

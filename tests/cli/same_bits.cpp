@@ -8,7 +8,7 @@
 #include "covary/data/columns.hpp"
 #include "covary/data/table.hpp"
 #include "covary/error.hpp"
-#include "covary/storage/model_file.hpp"
+#include "covary/models/model_file.hpp"
 
 namespace {
 

@@ -45,6 +45,10 @@ struct Container {
   std::vector<std::byte> bytes(const std::string& name) const;
 };
 
+// The arrays of a container within another, their names behind a prefix; and back.
+void put_nested(Container& c, const std::string& prefix, Container&& own);
+Container get_nested(const Container& c, const std::string& prefix);
+
 // To a file, which appears whole or not at all, and back. A container that breaks the rules of the
 // format (metadata no JSON object, shape and bytes disagree) is an InputError on writing.
 // On reading, whatever is wrong with the file is a FileError, and no more memory is asked for

@@ -6,8 +6,8 @@
 #include <filesystem>
 
 #include "covary/error.hpp"
+#include "covary/models/checkpointing.hpp"
 #include "covary/models/svgp.hpp"
-#include "covary/storage/checkpointing.hpp"
 #include "covary/storage/container.hpp"
 #include "support/random_data.hpp"
 

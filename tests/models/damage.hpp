@@ -8,8 +8,8 @@
 #include <string>
 
 #include "covary/error.hpp"
+#include "covary/models/model_file.hpp"
 #include "covary/storage/container.hpp"
-#include "covary/storage/model_file.hpp"
 
 namespace covary::testing {
 

@@ -3,13 +3,13 @@
 // once, a text column, noise of the rows, a mean function, a prior, a tie and bounds.
 #include <gtest/gtest.h>
 
-#include "covary/storage/model_file.hpp"
+#include "covary/models/model_file.hpp"
 
 namespace covary {
 namespace {
 
 TEST(FirstVersion, LoadsAndPredictsWhatItDid) {
-  const SavedModel m = load_model(COVARY_TEST_DIR "/storage/first_version.cov");
+  const SavedModel m = load_model(COVARY_TEST_DIR "/models/first_version.cov");
   ASSERT_EQ(m.inputs.columns.size(), 2u);
   EXPECT_EQ(m.inputs.columns[1].levels, (std::vector<std::string>{"blue", "green", "red"}));
   EXPECT_EQ(m.fit.output_names, (std::vector<std::string>{"y", "z"}));

@@ -1,4 +1,4 @@
-#include "storage/fit_json.hpp"
+#include "models/fit_json.hpp"
 
 #include <fmt/format.h>
 
@@ -158,18 +158,6 @@ Pca get_pca(const Container& c, Index components) {
   if (!sound)
     throw FileError(fmt::format("{}: its principal components are no finite numbers", c.source));
   return out;
-}
-
-void put_nested(Container& c, const std::string& prefix, Container&& own) {
-  for (auto& [name, tensor] : own.tensors) c.tensors[prefix + name] = std::move(tensor);
-}
-
-Container get_nested(const Container& c, const std::string& prefix) {
-  Container own;
-  own.source = c.source;
-  for (const auto& [name, tensor] : c.tensors)
-    if (name.starts_with(prefix)) own.tensors[name.substr(prefix.size())] = tensor;
-  return own;
 }
 
 json to_json(const Diagnostics& diagnostics) {

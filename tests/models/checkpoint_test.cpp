@@ -1,4 +1,4 @@
-#include "covary/storage/checkpoint.hpp"
+#include "covary/models/checkpoint.hpp"
 
 #include <gtest/gtest.h>
 

@@ -34,8 +34,5 @@ void put_scaling(Container& c, const std::string& name, const Scaling& s);
 Scaling get_scaling(const Container& c, const std::string& name, Index size);
 void put_pca(Container& c, const Pca& pca);
 Pca get_pca(const Container& c, Index components);
-// The arrays of a container within another, their names behind a prefix; and back.
-void put_nested(Container& c, const std::string& prefix, Container&& own);
-Container get_nested(const Container& c, const std::string& prefix);
 
 }  // namespace covary

@@ -1,4 +1,4 @@
-#include "covary/storage/checkpointing.hpp"
+#include "covary/models/checkpointing.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "covary/storage/model_file.hpp"
+#include "covary/models/model_file.hpp"
 
 #include <fmt/format.h>
 
@@ -7,14 +7,14 @@
 
 #include "covary/error.hpp"
 #include "covary/storage/container.hpp"
-#include "storage/class_density_arrays.hpp"
-#include "storage/fit_json.hpp"
-#include "storage/function_arrays.hpp"
-#include "storage/input_map_arrays.hpp"
-#include "storage/latent_arrays.hpp"
-#include "storage/map_gplvm_arrays.hpp"
-#include "storage/posterior_arrays.hpp"
-#include "storage/ppca_arrays.hpp"
+#include "inference/function_arrays.hpp"
+#include "inference/posterior_arrays.hpp"
+#include "models/class_density_arrays.hpp"
+#include "models/fit_json.hpp"
+#include "models/input_map_arrays.hpp"
+#include "models/latent_arrays.hpp"
+#include "models/map_gplvm_arrays.hpp"
+#include "models/ppca_arrays.hpp"
 
 namespace covary {
 namespace {

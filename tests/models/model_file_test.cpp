@@ -1,4 +1,4 @@
-#include "covary/storage/model_file.hpp"
+#include "covary/models/model_file.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "storage/training_arrays.hpp"
+#include "models/training_arrays.hpp"
 
 #include <fmt/format.h>
 

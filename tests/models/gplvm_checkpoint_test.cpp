@@ -4,9 +4,9 @@
 #include <filesystem>
 
 #include "covary/error.hpp"
+#include "covary/models/checkpoint.hpp"
 #include "covary/models/gplvm.hpp"
 #include "covary/random/random.hpp"
-#include "covary/storage/checkpoint.hpp"
 
 namespace covary {
 namespace {

@@ -1,4 +1,4 @@
-#include "storage/feature_arrays.hpp"
+#include "inference/feature_arrays.hpp"
 
 #include <fmt/format.h>
 

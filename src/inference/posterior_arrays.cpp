@@ -1,4 +1,4 @@
-#include "storage/posterior_arrays.hpp"
+#include "inference/posterior_arrays.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "covary/error.hpp"
-#include "storage/feature_arrays.hpp"
+#include "inference/feature_arrays.hpp"
 
 namespace covary {
 

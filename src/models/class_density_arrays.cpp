@@ -1,12 +1,12 @@
-#include "storage/class_density_arrays.hpp"
+#include "models/class_density_arrays.hpp"
 
 #include <fmt/format.h>
 
 #include <cmath>
 
 #include "covary/error.hpp"
-#include "storage/fit_json.hpp"
-#include "storage/latent_arrays.hpp"
+#include "models/fit_json.hpp"
+#include "models/latent_arrays.hpp"
 
 namespace covary {
 

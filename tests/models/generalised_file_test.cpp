@@ -5,8 +5,8 @@
 #include "covary/error.hpp"
 #include "covary/likelihoods/formula.hpp"
 #include "covary/models/generalised.hpp"
+#include "covary/models/model_file.hpp"
 #include "covary/storage/container.hpp"
-#include "covary/storage/model_file.hpp"
 #include "damage.hpp"
 #include "inference/latent_case.hpp"
 

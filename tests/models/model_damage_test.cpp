@@ -6,16 +6,16 @@
 #include <nlohmann/json.hpp>
 
 #include "covary/error.hpp"
+#include "covary/models/model_file.hpp"
 #include "covary/random/random.hpp"
 #include "covary/storage/container.hpp"
-#include "covary/storage/model_file.hpp"
 
 namespace covary {
 namespace {
 
 using nlohmann::json;
 
-Container first_version() { return read_container(COVARY_TEST_DIR "/storage/first_version.cov"); }
+Container first_version() { return read_container(COVARY_TEST_DIR "/models/first_version.cov"); }
 
 std::vector<std::byte> whole_file() { return serialise_container(first_version()); }
 

@@ -1,10 +1,10 @@
-#include "storage/latent_arrays.hpp"
+#include "models/latent_arrays.hpp"
 
 #include <fmt/format.h>
 
 #include "covary/error.hpp"
-#include "storage/fit_json.hpp"
-#include "storage/posterior_arrays.hpp"
+#include "inference/posterior_arrays.hpp"
+#include "models/fit_json.hpp"
 
 namespace covary {
 

@@ -3,7 +3,7 @@
 #include <functional>
 #include <string>
 
-#include "covary/storage/checkpoint.hpp"
+#include "covary/models/checkpoint.hpp"
 
 namespace covary {
 

@@ -5,9 +5,9 @@
 
 #include "covary/error.hpp"
 #include "covary/models/gplvm.hpp"
+#include "covary/models/model_file.hpp"
 #include "covary/random/random.hpp"
 #include "covary/storage/container.hpp"
-#include "covary/storage/model_file.hpp"
 #include "damage.hpp"
 
 namespace covary {

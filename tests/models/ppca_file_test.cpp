@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "covary/error.hpp"
+#include "covary/models/model_file.hpp"
 #include "covary/random/random.hpp"
 #include "covary/storage/container.hpp"
-#include "covary/storage/model_file.hpp"
 #include "damage.hpp"
 
 namespace covary {

@@ -1,10 +1,10 @@
-#include "storage/function_arrays.hpp"
+#include "inference/function_arrays.hpp"
 
 #include <fmt/format.h>
 
 #include "covary/error.hpp"
-#include "storage/feature_arrays.hpp"
-#include "storage/posterior_arrays.hpp"
+#include "inference/feature_arrays.hpp"
+#include "inference/posterior_arrays.hpp"
 
 namespace covary {
 namespace {

@@ -1,11 +1,11 @@
-#include "storage/input_map_arrays.hpp"
+#include "models/input_map_arrays.hpp"
 
 #include <fmt/format.h>
 
 #include "covary/error.hpp"
 #include "covary/models/gplvm_fit.hpp"
-#include "storage/fit_json.hpp"
-#include "storage/latent_arrays.hpp"
+#include "models/fit_json.hpp"
+#include "models/latent_arrays.hpp"
 
 namespace covary {
 

@@ -1,12 +1,12 @@
-#include "covary/storage/checkpoint.hpp"
+#include "covary/models/checkpoint.hpp"
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
 #include "covary/error.hpp"
-#include "storage/fit_json.hpp"
-#include "storage/training_arrays.hpp"
+#include "models/fit_json.hpp"
+#include "models/training_arrays.hpp"
 
 namespace covary {
 namespace {

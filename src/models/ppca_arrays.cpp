@@ -1,10 +1,10 @@
-#include "storage/ppca_arrays.hpp"
+#include "models/ppca_arrays.hpp"
 
 #include <fmt/format.h>
 
 #include "covary/error.hpp"
-#include "storage/fit_json.hpp"
-#include "storage/latent_arrays.hpp"
+#include "models/fit_json.hpp"
+#include "models/latent_arrays.hpp"
 
 namespace covary {
 
