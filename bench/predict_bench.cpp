@@ -43,7 +43,7 @@ SavedModel example() {
 
 int measure(const char* path) {
   const RegressionFit fit = (path ? load_model(path) : example()).fit;
-  const RowMatrix& X = fit.posterior.exact().parts().X;
+  const RowMatrix& X = fit.posterior.as<ExactPosterior>().parts().X;
   const RowMatrix row = fit.input_scaling.undo(X.topRows(1));
   double sum = 0.0;  // so that no call may be left out
   const double mean = seconds([&] { sum += fit.predict_mean(row)(0, 0); });

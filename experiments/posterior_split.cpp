@@ -66,7 +66,7 @@ void split(Result& result) {
     return sparse_posterior(data, "vfe", Z, theta);
   };
   const SparsePosterior near = posterior(1.0), away = posterior(far);
-  const SparsePosterior::Split n = near.split(inputs(grid)), a = away.split(inputs(grid));
+  const SplitPrediction n = near.split(inputs(grid)), a = away.split(inputs(grid));
   const Prediction pn = near.predict(inputs(grid)), pa = away.predict(inputs(grid));
   const Vector prior_g = theta.variance - n.h_variance.array();
 

@@ -13,7 +13,7 @@
 #include "classification_support.hpp"
 #include "covary/data/split.hpp"
 #include "covary/data/table.hpp"
-#include "covary/inference/posterior.hpp"
+#include "covary/inference/exact_posterior.hpp"
 #include "covary/models/gplvm.hpp"
 #include "covary/models/missing_inputs.hpp"
 #include "covary/models/sparse_regression.hpp"

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "covary/inference/posterior.hpp"
+#include "covary/inference/exact_posterior.hpp"
 
 namespace covary::experiments {
 

@@ -14,14 +14,10 @@ struct CompressArguments {
   CompressOptions options;
 };
 
-Outcome run_compress(const CompressArguments& a, const Common& common) {
-  check_folder(a.out);
-  CompressOptions options = a.options;
-  for (const std::string& text : a.features) options.features.emplace_back(text);
-  options.tell = [&](const std::string& line) { tell(common, line); };
-  const SavedModel given = load_model(a.model);
-  Compressed small = compress(given.fit, options);
-  const SavedModel saved{std::move(small.fit), given.inputs};
+template <class Saved>
+Outcome compressed(const Saved& given, const CompressArguments& a, const CompressOptions& options) {
+  auto small = compress(given.fit, options);
+  const Saved saved{std::move(small.fit), given.inputs};
   save_model(a.out, saved);
   Outcome out{describe_json(saved), "", 0};
   out.object.update({{"file", a.out},
@@ -36,6 +32,16 @@ Outcome run_compress(const CompressArguments& a, const Common& common) {
       small.inducing, small.features, a.out, small.numbers, small.numbers_before,
       small.numbers_before / small.numbers, small.loss);
   return out;
+}
+
+Outcome run_compress(const CompressArguments& a, const Common& common) {
+  check_folder(a.out);
+  CompressOptions options = a.options;
+  for (const std::string& text : a.features) options.features.emplace_back(text);
+  options.tell = [&](const std::string& line) { tell(common, line); };
+  AnyModel model = load_any_model(a.model);
+  if (const auto* m = std::get_if<SavedGeneralised>(&model)) return compressed(*m, a, options);
+  return compressed(regression_in(std::move(model), a.model), a, options);
 }
 
 }  // namespace

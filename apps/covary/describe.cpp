@@ -23,7 +23,7 @@ std::vector<std::string> outputs_of(const LatentView& view, const std::vector<st
 
 // The evidence of an exact model is its own upper bound.
 json upper_bound(const RegressionFit& fit) {
-  if (fit.posterior.is_exact()) return finite(fit.log_marginal_likelihood);
+  if (fit.posterior.can(Capability::exact_evidence)) return finite(fit.log_marginal_likelihood);
   return fit.summary.upper_bound ? finite(*fit.summary.upper_bound) : json(nullptr);
 }
 
@@ -90,9 +90,9 @@ json describe_fit(const Parameters& parameters, const Vector& standard_errors, c
 
 json describe_json(const SavedModel& model) {
   const RegressionFit& fit = model.fit;
-  const RegressionPosterior& posterior = fit.posterior;
+  const Posterior& posterior = fit.posterior;
   json out = describe_fit(fit.parameters, fit.standard_errors, fit.summary, fit.diagnostics);
-  out.update({{"model", posterior.model()},
+  out.update({{"model", posterior.name()},
               {"kernel", posterior.kernel().print()},
               {"mean", posterior.mean().print()},
               {"likelihood", "gaussian"},
@@ -150,7 +150,7 @@ std::string seen_in_words(const InputMap& map) {
 
 std::string describe_text(const SavedGeneralised& model) {
   const GeneralisedFit& fit = model.fit;
-  const FunctionPosterior& p = fit.posterior;
+  const Posterior& p = fit.posterior;
   std::string out = fmt::format(
       "{} model of {} on {} inputs{}, {} rows, likelihood {}{}, kernel {}, mean {}\n{}\n\n{}\n",
       fit.model, fit.output_name, fit.inputs(), seen_in_words(fit.input_map), fit.rows,
@@ -164,9 +164,9 @@ std::string describe_text(const SavedGeneralised& model) {
 
 std::string describe_text(const SavedModel& model) {
   const RegressionFit& fit = model.fit;
-  const RegressionPosterior& p = fit.posterior;
+  const Posterior& p = fit.posterior;
   std::string out = fmt::format(
-      "{} regression of {} on {} inputs, {} rows, kernel {}, mean {}\n{}\n\n{}\n", p.model(),
+      "{} regression of {} on {} inputs, {} rows, kernel {}, mean {}\n{}\n\n{}\n", p.name(),
       fmt::join(fit.output_names, ", "), p.dims(), p.rows(), p.kernel().print(), p.mean().print(),
       fit.summary.brief(),
       without_Z(fit.parameters).table(fit.standard_errors.size() ? &fit.standard_errors : nullptr));
@@ -202,7 +202,7 @@ json describe_json(const SavedLatent& model) {
   }
   const auto& first = fit.mappings.front();
   out.update({{"model", fit.mappings.size() > 1 ? "mrd" : "gplvm"},
-              {"kernel", first.posterior.parts().kernel.print()},
+              {"kernel", first.posterior.kernel().print()},
               {"likelihood", fit.likelihood ? fit.likelihood->print() : "gaussian"},
               {"n", fit.mean.rows()},
               {"d", fit.outputs()},
@@ -228,7 +228,7 @@ std::string describe_text(const SavedLatent& model) {
       fit.mappings.size() > 1 ? "mrd" : "gplvm", fit.outputs(), fit.mean.rows(), fit.latent(),
       fit.likelihood ? ", " + fit.likelihood->print() : "",
       fit.dynamics ? fmt::format(", dynamics {}", fit.dynamics->options().kernel.print()) : "",
-      fit.mappings.front().posterior.parts().kernel.print(), fit.summary.brief(),
+      fit.mappings.front().posterior.kernel().print(), fit.summary.brief(),
       without_Z(fit.parameters).table());
   const Matrix relevance = fit.relevance();
   out += "dimension ";
@@ -287,7 +287,7 @@ json describe_json(const SavedMapGplvm& model) {
   const auto& first = fit.mappings.front();
   out.update(
       {{"model", "map_gplvm"},
-       {"kernel", first.posterior.parts().kernel.print()},
+       {"kernel", first.posterior.kernel().print()},
        {"likelihood", "gaussian"},
        {"n", fit.X.rows()},
        {"d", fit.outputs()},
@@ -312,8 +312,8 @@ std::string describe_text(const SavedMapGplvm& model) {
       fit.outputs(), fit.X.rows(), fit.latent(),
       fit.recognition ? fmt::format(", back constraint {}", fit.recognition->options().form) : "",
       fit.dynamics ? fmt::format(", dynamics {}", fit.dynamics->options().kernel.print()) : "",
-      fit.mappings.front().posterior.parts().kernel.print(), fit.summary.brief(),
-      fit.log_likelihood, fit.log_prior, without_Z(fit.parameters).table());
+      fit.mappings.front().posterior.kernel().print(), fit.summary.brief(), fit.log_likelihood,
+      fit.log_prior, without_Z(fit.parameters).table());
   for (Index q = 0; q < fit.latent(); ++q) out += fmt::format("{:>8}", q);
   out += "\nspread    ";
   for (const double s : fit.spread()) out += fmt::format("{:>8.4f}", s);
@@ -339,7 +339,7 @@ json describe_json(const SavedClassDensity& model) {
                        {"reason", density.summary.reason},
                        {"seconds", finite(density.summary.seconds)}});
   }
-  const auto& mapping = fit.densities.front().mappings.front().posterior.parts();
+  const InducingView mapping = fit.densities.front().mappings.front().posterior.inducing();
   return {{"model", "class_density"},
           {"kernel", mapping.kernel.print()},
           {"n", fit.rows()},
@@ -356,7 +356,7 @@ json describe_json(const SavedClassDensity& model) {
 
 std::string describe_text(const SavedClassDensity& model) {
   const ClassDensityFit& fit = model.fit;
-  const auto& mapping = fit.densities.front().mappings.front().posterior.parts();
+  const InducingView mapping = fit.densities.front().mappings.front().posterior.inducing();
   std::string out = fmt::format(
       "class_density of {} on {} inputs, {} rows, {} latent dimensions, kernel {}\n\n{:<16}{:>8}"
       "{:>8}{:>8}{:>16}\n",

@@ -37,8 +37,8 @@ Outcome written(const ReportArguments& a, const std::string& page, const json& h
 }
 
 RowMatrix inducing_inputs(const GeneralisedFit& fit) {
-  if (!fit.posterior.is_sparse()) return {};
-  const InducingPart& p = fit.posterior.inducing().parts().parts.front();
+  if (!fit.posterior.can(Capability::inducing)) return {};
+  const InducingView p = fit.posterior.inducing();
   return fit.data_inputs(p.features->where(p.z.data()));
 }
 

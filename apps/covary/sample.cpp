@@ -23,7 +23,7 @@ struct SampleArguments {
 
 // "" for a single latent function, else "_" and the class it is of, or its number.
 std::string function_suffix(const GeneralisedFit& fit, Index l) {
-  if (fit.posterior.latents() == 1) return {};
+  if (fit.posterior.functions() == 1) return {};
   return fit.classes.empty() ? fmt::format("_{}", l)
                              : "_" + fit.classes[static_cast<std::size_t>(l)];
 }
@@ -38,16 +38,11 @@ std::string suffix_of(const SavedModel& m, Index k) { return output_suffix(m, k)
 std::string suffix_of(const SavedGeneralised& m, Index l) { return function_suffix(m.fit, l); }
 
 // The covariance of the rows and its factor.
-double bytes_of(const SavedModel&, double n) { return 16.0 * n * n; }
-// Also what softmax by Laplace keeps for each of its functions.
-double bytes_of(const SavedGeneralised& m, double n) {
-  const FunctionPosterior& p = m.fit.posterior;
-  if (!p.is_joint()) return 24.0 * n * n;
-  const double L = static_cast<double>(p.latents());
-  return 24.0 * n * n + 8.0 * L * n * (n + static_cast<double>(p.joint().X.rows()));
-}
-
 double bytes_of(const Latent auto&, double n) { return 16.0 * n * n; }
+template <class Saved>
+double bytes_of(const Saved& m, double n) {
+  return m.fit.posterior.sample_bytes(n);
+}
 
 RowMatrix inputs_of(const Latent auto& m, const DataArguments& a) {
   const Table table = read_table(a.data, {parse_header(a.header)});

@@ -40,10 +40,12 @@ nb::dict diagnostics(const SavedModel& m) {
 }
 
 std::string describe(const SavedModel& m) {
-  const RegressionPosterior& p = m.fit.posterior;
+  const Posterior& p = m.fit.posterior;
   const std::string inducing =
-      p.is_exact() ? "" : fmt::format(", {} inducing inputs", p.sparse().parts().features->size());
-  return fmt::format("{} regression of {} on {} input{}, {} rows{}, kernel {}, mean {}", p.model(),
+      p.can(Capability::inducing)
+          ? fmt::format(", {} inducing inputs", p.inducing().features->size())
+          : "";
+  return fmt::format("{} regression of {} on {} input{}, {} rows{}, kernel {}, mean {}", p.name(),
                      fmt::join(m.fit.output_names, ", "), p.dims(), p.dims() == 1 ? "" : "s",
                      p.rows(), inducing, p.kernel().print(), p.mean().print());
 }
@@ -55,11 +57,11 @@ std::string describe_value(const RegressionFit& fit) {
 }
 
 NumpyArray inducing_inputs(const SavedModel& m) {
-  const SparsePosteriorParts& parts = m.fit.posterior.sparse().parts();
+  const InducingView parts = m.fit.posterior.inducing();
   const std::string name = parts.features->name();
   if (!m.fit.parameters.contains("features.Z"))
     throw InputError(name + " features cover all inputs and have no inducing inputs");
-  return to_numpy(m.fit.input_scaling.undo(parts.features->where(parts.values.z.data())));
+  return to_numpy(m.fit.input_scaling.undo(parts.features->where(parts.z.data())));
 }
 
 void bind_storage(nb::class_<SavedModel>& fit) {
@@ -119,7 +121,7 @@ True
           "upper_bound", [](const SavedModel& s) { return s.fit.summary.upper_bound; },
           "What the evidence of the exact model cannot exceed; None where it is not known.")
       .def_prop_ro(
-          "model", [](const SavedModel& s) { return s.fit.posterior.model(); },
+          "model", [](const SavedModel& s) { return s.fit.posterior.name(); },
           "\"exact\", or the sparse approximation.")
       .def_prop_ro("diagnostics", diagnostics,
                    "What else the inference has to say, by name; empty for an exact model.",
@@ -155,14 +157,13 @@ True
       .def_prop_ro(
           "X",
           [](const SavedModel& s) {
-            return to_numpy(s.fit.input_scaling.undo(s.fit.posterior.exact().parts().X));
+            return to_numpy(s.fit.input_scaling.undo(s.fit.posterior.training_inputs()));
           },
           nb::rv_policy::move, "The training inputs, which only an exact model keeps.")
       .def_prop_ro(
           "Y",
           [](const SavedModel& s) {
-            return outputs_to_numpy(
-                s.fit.output_scaling.undo(s.fit.posterior.exact().training_outputs()));
+            return outputs_to_numpy(s.fit.output_scaling.undo(s.fit.posterior.training_outputs()));
           },
           nb::rv_policy::move, "The training outputs, which only an exact model keeps.")
       .def("__repr__",

@@ -11,6 +11,7 @@
 #include "bindings.hpp"
 #include "covary/data/classification_metrics.hpp"
 #include "covary/error.hpp"
+#include "covary/models/compress.hpp"
 #include "covary/models/model_file.hpp"
 #include "parameters.hpp"
 #include "tables.hpp"
@@ -114,7 +115,7 @@ nb::object log_density(const SavedGeneralised& m, const ArrayLike& X, const Arra
 }
 
 NumpyArray inducing_inputs(const SavedGeneralised& m) {
-  if (!m.fit.posterior.is_sparse())
+  if (!m.fit.posterior.can(Capability::inducing))
     throw Unsupported(fmt::format("a fit by {} has no inducing inputs", m.fit.model));
   if (!m.fit.parameters.contains("features.Z") && !m.fit.parameters.contains("latent.0.features.Z"))
     throw InputError("these features cover all inputs and have no inducing inputs");
@@ -141,7 +142,7 @@ nb::object latent_space(const SavedGeneralised& m) {
 
 std::string describe(const SavedGeneralised& m) {
   const GeneralisedFit& fit = m.fit;
-  const FunctionPosterior& p = fit.posterior;
+  const Posterior& p = fit.posterior;
   return fmt::format("{} model of {} on {} input{}, {} rows, likelihood {}{}, kernel {}, mean {}",
                      fit.model, fit.output_name, fit.inputs(), fit.inputs() == 1 ? "" : "s",
                      fit.rows, fit.likelihood.print(),
@@ -175,6 +176,34 @@ variances are vectors; with L functions they are n×L.
 True
 )doc";
 
+nb::list components(const SavedGeneralised& m, const ArrayLike& X) {
+  const Rows rows = to_inputs(X, m.inputs);
+  auto parts = unlocked([&] { return m.fit.components(rows.get()); });
+  const auto names = function_names(m.fit);
+  nb::list out;
+  for (auto& part : parts)
+    out.append(nb::make_tuple(part.name, outputs_like(X, std::move(part.mean), names),
+                              outputs_like(X, std::move(part.variance), names)));
+  return out;
+}
+
+SavedGeneralised condition(const SavedGeneralised& m, const ArrayLike& X, const ArrayLike& y,
+                           const ArrayLike& noise) {
+  const Rows rows = to_inputs(X, m.inputs);
+  const Vector targets = to_known_targets(y, m.fit), own = to_vector(noise, "noise");
+  return unlocked([&] { return SavedGeneralised{m.fit.with(rows.get(), targets, own), m.inputs}; });
+}
+
+SavedGeneralised compressed(const SavedGeneralised& m, double loss, Index most_inducing,
+                            Index max_iter, std::uint64_t seed) {
+  CompressOptions options;
+  options.loss = loss;
+  options.most_inducing = most_inducing;
+  options.iterations = max_iter;
+  options.seed = seed;
+  return unlocked([&] { return SavedGeneralised{compress(m.fit, options).fit, m.inputs}; });
+}
+
 void bind_predictions(nb::class_<SavedGeneralised>& fit) {
   fit.def("predict_f", predict_f, "X"_a,
           "Mean and variance of the latent functions at each row, in the units the model saw.",
@@ -190,6 +219,32 @@ void bind_predictions(nb::class_<SavedGeneralised>& fit) {
           "n, L) of L functions.",
           nb::sig("def sample(self, X: numpy.typing.ArrayLike, draws: int = 1, seed: int = 0) "
                   "-> " COVARY_ARRAY))
+      .def(
+          "components", components, "X"_a,
+          "The posterior of each term of a sum, in the units the model saw: a list of (name, mean, "
+          "variance).",
+          nb::sig("def components(self, X: numpy.typing.ArrayLike) "
+                  "-> list[tuple[str, " COVARY_ARRAY ", " COVARY_ARRAY "]]"))
+      .def(
+          "gradient",
+          [](const SavedGeneralised& m, const ArrayLike& X, Index function) -> Moments {
+            const Rows rows = to_inputs(X, m.inputs);
+            auto g = unlocked([&] { return m.fit.gradient(rows.get(), function); });
+            const auto names = m.inputs.names();
+            return {columns_like(X, std::move(g.mean), names),
+                    columns_like(X, std::move(g.variance), names)};
+          },
+          "X"_a, "function"_a = 0,
+          "Derivatives of the mean and the variance of a latent function by the inputs: n×D each.",
+          nb::sig("def gradient(self, X: numpy.typing.ArrayLike, function: int = 0) "
+                  "-> " COVARY_MOMENTS))
+      .def("condition", condition, "X"_a, "y"_a, "noise"_a = nb::none(),
+           "A new fit with further rows and the parameters as they are: of Gaussian noise and "
+           "inducing variables.")
+      .def("compress", compressed, "loss"_a = 0.01, "most_inducing"_a = 500, "max_iter"_a = 200,
+           "seed"_a = 0,
+           "The smallest fit of inducing inputs whose posterior is within ``loss`` nats a row of "
+           "this one.")
       .def("predict_y", predict_y, "X"_a, "aux"_a = nb::none(),
            "Mean and variance of a new observation at each row. ``aux`` is the column beside y: "
            "exposure, trials or noise variances.",

@@ -32,8 +32,9 @@ using Moments = std::pair<nb::object, nb::object>;
 // so that the parts have the same bits as one call.
 Index part_size(const SavedModel& m) {
   constexpr double block = 512;
-  const RegressionPosterior& p = m.fit.posterior;
-  const auto N = static_cast<double>(p.is_exact() ? p.rows() : p.sparse().parts().features->size());
+  const Posterior& p = m.fit.posterior;
+  const auto N =
+      static_cast<double>(p.can(Capability::inducing) ? p.inducing().features->size() : p.rows());
   return static_cast<Index>(block * std::floor(std::clamp(1e10 / (N * N * block), 1.0, 1e6)));
 }
 
@@ -70,7 +71,7 @@ Prediction predict(const SavedModel& m, const ArrayLike& X, const ArrayLike& X_v
     const Rows variance = to_inputs(X_var, "X_var");
     return unlocked([&] { return m.fit.predict(all, variance.get()); });
   }
-  const Index n = all.rows(), P = m.fit.posterior.outputs(), part = part_size(m);
+  const Index n = all.rows(), P = m.fit.posterior.functions(), part = part_size(m);
   if (n <= part) return unlocked([&] { return m.fit.predict(all); });
   Prediction out{RowMatrix(n, P), RowMatrix(n, P), RowMatrix(n, P)};
   for (Index first = 0; first < n; first += part) {
@@ -117,7 +118,7 @@ nb::object predict_table(const SavedModel& m, const ArrayLike& X, const ArrayLik
 
 // f = g + h of a sparse model, in the units of the data.
 nb::tuple split(const SavedModel& m, const ArrayLike& X) {
-  const SparsePosterior& posterior = m.fit.posterior.sparse();
+  const Posterior& posterior = m.fit.posterior;
   const Rows rows = to_inputs(X, m.inputs);
   const Scaling& undo = m.fit.output_scaling;
   auto s = unlocked([&] { return posterior.split(m.fit.input_scaling.apply(rows.get())); });

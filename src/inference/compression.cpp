@@ -20,41 +20,51 @@ RowBlock block_of(const RowMatrix& X) { return {X.data(), X.rows(), X.cols(), X.
 
 }  // namespace
 
-CompressionTarget::CompressionTarget(const RegressionPosterior& posterior)
-    : kernel_(posterior.kernel()),
-      theta_(posterior.theta()),
-      mean_(posterior.mean()),
-      noise_(posterior.noise_variance()),
-      rows_(static_cast<double>(posterior.rows())) {
-  if (!posterior.is_exact()) {
-    const SparsePosteriorParts& parts = posterior.sparse().parts();
-    const auto kind = parts.approximation.kind;
-    if (kind == Approximation::Kind::sor || kind == Approximation::Kind::cglb)
-      throw Unsupported(
-          fmt::format("a posterior by {} is not one of inducing variables alone and is not "
-                      "compressed; fit it by vfe or exactly",
-                      parts.approximation.print()));
-    points_ = inducing_inputs(*parts.features, parts.values.z.data(),
-                              "compression needs an exact posterior, or");
-    L_ = parts.Luu;
-    mean_weights_ = parts.values.mean_weights;
-    for (const SparseFactors& f : parts.groups) {
-      Group g{f.columns,
-              product(f.LB, f.LB, Op::none, Op::transpose),
-              {},
-              f.c,
-              0.5 * f.c.squaredNorm() - 0.5 * f.outputs() * log_determinant_of_factor(f.LB),
-              f.rows,
-              f.rr,
-              f.log_w,
-              f.term};
-      g.C.diagonal().array() -= 1.0;
-      multiply_lower(f.LB, g.b);
-      groups_.push_back(std::move(g));
-    }
-    return;
+CompressionTarget::CompressionTarget(const Posterior& posterior)
+    : CompressionTarget(posterior.compression_target()) {}
+
+CompressionTarget ExactPosterior::compression_target() const { return CompressionTarget(*this); }
+
+CompressionTarget SparsePosterior::compression_target() const { return CompressionTarget(*this); }
+
+CompressionTarget::CompressionTarget(const PosteriorNode& of)
+    : kernel_(of.kernel()),
+      theta_(of.theta()),
+      mean_(of.mean()),
+      noise_(of.can(Capability::outputs) ? of.noise_variance() : std::nan("")),
+      rows_(static_cast<double>(of.rows())) {}
+
+CompressionTarget::CompressionTarget(const SparsePosterior& posterior)
+    : CompressionTarget(static_cast<const PosteriorNode&>(posterior)) {
+  const SparsePosteriorParts& parts = posterior.parts();
+  const auto kind = parts.approximation.kind;
+  if (kind == Approximation::Kind::sor || kind == Approximation::Kind::cglb)
+    throw Unsupported(
+        fmt::format("a posterior by {} is not one of inducing variables alone and is not "
+                    "compressed; fit it by vfe or exactly",
+                    parts.approximation.print()));
+  points_ = inducing_inputs(*parts.features, parts.values.z.data(),
+                            "compression needs an exact posterior, or");
+  L_ = parts.Luu;
+  mean_weights_ = parts.values.mean_weights;
+  for (const SparseFactors& f : parts.groups) {
+    Group g{f.columns,
+            product(f.LB, f.LB, Op::none, Op::transpose),
+            {},
+            f.c,
+            0.5 * f.c.squaredNorm() - 0.5 * f.outputs() * log_determinant_of_factor(f.LB),
+            f.rows,
+            f.rr,
+            f.log_w,
+            f.term};
+    g.C.diagonal().array() -= 1.0;
+    multiply_lower(f.LB, g.b);
+    groups_.push_back(std::move(g));
   }
-  const ExactPosterior& exact = posterior.exact();
+}
+
+CompressionTarget::CompressionTarget(const ExactPosterior& exact)
+    : CompressionTarget(static_cast<const PosteriorNode&>(exact)) {
   const ExactPosteriorParts& parts = exact.parts();
   const RowMatrix& Y = exact.training_outputs();
   points_ = parts.X;
@@ -200,13 +210,6 @@ SparsePosterior CompressionTarget::posterior(const FeaturesPtr& features, const 
 double stored_numbers(const Features& features, Index outputs) {
   const double M = static_cast<double>(features.size());
   return M * static_cast<double>(outputs) + M * M + static_cast<double>(features.parameter_count());
-}
-
-double stored_numbers(const RegressionPosterior& posterior) {
-  if (!posterior.is_exact())
-    return stored_numbers(*posterior.sparse().parts().features, posterior.outputs());
-  const double N = static_cast<double>(posterior.exact().parts().X.rows());
-  return N * static_cast<double>(posterior.outputs() + posterior.dims()) + N * N;
 }
 
 }  // namespace covary

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "covary/error.hpp"
-#include "covary/inference/function_draws.hpp"
-#include "covary/inference/posterior.hpp"
+#include "covary/inference/exact_posterior.hpp"
+#include "covary/inference/sparse_posterior.hpp"
 #include "covary/linalg/blas.hpp"
 #include "covary/random/random.hpp"
 
@@ -94,7 +94,7 @@ std::vector<RowMatrix> ExactPosterior::sample(ConstRows X, Index draws, std::uin
     for (const Index p : g.pattern.columns) {
       Matrix noise(X.rows(), draws);
       for (Index s = 0; s < draws; ++s) {
-        Random random(seed, static_cast<std::uint64_t>(s * outputs() + p));
+        Random random(seed, static_cast<std::uint64_t>(s * functions() + p));
         noise.col(s) = random.normal_vector(X.rows());
       }
       multiply_lower(factor.L, noise);
@@ -122,7 +122,7 @@ std::vector<FunctionDraw> ExactPosterior::sample_functions(Index draws, std::uin
     for (const Group& g : self->groups_)
       for (std::size_t c = 0; c < g.pattern.columns.size(); ++c) {
         const Index p = g.pattern.columns[c];
-        Random random(seed, static_cast<std::uint64_t>(s * outputs() + p));
+        Random random(seed, static_cast<std::uint64_t>(s * functions() + p));
         PriorFunction prior(parts_.kernel, parts_.theta, dims(), features, random);
         Vector target = self->residual(g.pattern).col(static_cast<Index>(c)) - prior(g.X);
         for (Index i = 0; i < target.size(); ++i) {
@@ -150,21 +150,20 @@ std::vector<FunctionDraw> ExactPosterior::sample_functions(Index draws, std::uin
 
 // f = E f + f₀ + k(·, Z)L⁻ᵀ(LB⁻ᵀε − L⁻¹(f₀(Z) + ε′)), f₀ a prior draw, LB⁻ᵀε of q(u) about its
 // mean and ε′ of the jitter on Kuu.
-std::vector<FunctionDraw> sample_functions(const SparsePosterior& posterior, Index draws,
-                                           std::uint64_t seed, Index features) {
+std::vector<FunctionDraw> SparsePosterior::sample_functions(Index draws, std::uint64_t seed,
+                                                            Index features) const {
   check_draws(draws);
-  const SparsePosteriorParts& parts = posterior.parts();
-  if (parts.approximation.kind == Approximation::Kind::sor ||
-      parts.approximation.kind == Approximation::Kind::cglb)
-    throw Unsupported(
-        fmt::format("draws as functions are not offered for '{}'; sample at given inputs",
-                    parts.approximation.print()));
+  const SparsePosteriorParts& parts = parts_;
+  if (!can(Capability::function_draws))
+    throw Unsupported(fmt::format(
+        "draws as functions are not offered for '{}' with features '{}'; sample at given inputs",
+        parts.approximation.print(), parts.features->name()));
   struct Part {
     Index output;
     PriorFunction prior;
     Vector weights;
   };
-  const auto self = std::make_shared<const SparsePosterior>(posterior);
+  const auto self = std::make_shared<const SparsePosterior>(*this);
   const Index M = parts.features->size();
   const auto Z = std::make_shared<const RowMatrix>(
       inducing_inputs(*parts.features, parts.values.z.data(), "draws as functions need"));
@@ -173,8 +172,8 @@ std::vector<FunctionDraw> sample_functions(const SparsePosterior& posterior, Ind
     auto all = std::make_shared<std::vector<Part>>();
     for (const SparseFactors& g : parts.groups)
       for (const Index p : g.columns) {
-        Random random(seed, static_cast<std::uint64_t>(s * posterior.outputs() + p));
-        PriorFunction prior(parts.kernel, parts.values.theta, posterior.dims(), features, random);
+        Random random(seed, static_cast<std::uint64_t>(s * outputs_ + p));
+        PriorFunction prior(parts.kernel, parts.values.theta, dims_, features, random);
         Matrix weights = prior(*Z) + std::sqrt(parts.jitter) * random.normal_vector(M);
         Matrix about = random.normal_vector(M);
         solve_lower(g.LB, about, Op::transpose);

@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "covary/error.hpp"
+#include "covary/inference/compression.hpp"
+#include "covary/inference/uncertain_inputs.hpp"
 #include "covary/linalg/blas.hpp"
 #include "inference/sparse_blocks.hpp"
 
@@ -30,11 +34,9 @@ InducingPosterior::InducingPosterior(InducingPosteriorParts parts) : parts_(std:
     throw InputError("the weights of the mean function do not fit it");
 }
 
-FunctionMarginals InducingPosterior::predict(ConstRows X) const {
-  if (X.cols() != dims())
-    throw InputError(fmt::format(
-        "the model was trained on {} input columns, the new inputs have {}", dims(), X.cols()));
-  const Index n = X.rows(), L = latents();
+FunctionMarginals InducingPosterior::marginals(ConstRows X) const {
+  check_inputs(X);
+  const Index n = X.rows(), L = functions();
   FunctionMarginals out{Matrix::Zero(n, L), Matrix(n, L)};
   if (!parts_.mean.is_zero()) out.mean = product(parts_.mean.basis(X), parts_.mean_weights);
   for_blocks(n, [&](Index first, Index size) {
@@ -56,6 +58,117 @@ FunctionMarginals InducingPosterior::predict(ConstRows X) const {
     }
   });
   return out;
+}
+
+void InducingPosterior::check_inputs(ConstRows X) const {
+  if (X.cols() != dims())
+    throw InputError(fmt::format(
+        "the model was trained on {} input columns, the new inputs have {}", dims(), X.cols()));
+  if (!X.allFinite()) throw InputError("predictions need finite inputs");
+}
+
+bool InducingPosterior::can(Capability c) const {
+  const bool shared = parts_.parts.size() == 1,
+             points = parts_.parts.front().features->name() == "points";
+  switch (c) {
+    case Capability::components:
+    case Capability::gradients:
+    case Capability::inducing:
+      return true;
+    case Capability::further_rows:
+      return shared;
+    case Capability::compression:
+    case Capability::function_draws:
+      return shared && points;
+    case Capability::gaussian_inputs:
+      return shared && points && parts_.mean.is_zero();
+    default:
+      return false;
+  }
+}
+
+const InducingPart& InducingPosterior::part(Index function) const {
+  if (function < 0 || function >= functions())
+    throw InputError(
+        fmt::format("there is no function {}, the model has {}", function, functions()));
+  return parts_.parts[parts_.parts.size() == 1 ? 0 : static_cast<std::size_t>(function)];
+}
+
+SparsePosterior InducingPosterior::by_precision(Index number) const {
+  const InducingPart& p = parts_.parts[static_cast<std::size_t>(number)];
+  const bool shared = parts_.parts.size() == 1;
+  SparseValues values{p.theta, p.z, std::nan(""), parts_.mean_weights};
+  if (!shared && values.mean_weights.size())
+    values.mean_weights = Matrix(parts_.mean_weights.col(number));
+  std::vector<SparseFactors> factors;
+  for (Index l = shared ? 0 : number; l < (shared ? functions() : number + 1); ++l) {
+    const Matrix& Ls = parts_.q.Ls[static_cast<std::size_t>(l)];
+    SparseFactors f;
+    f.columns = {shared ? l : 0};
+    f.LB = cholesky(Cholesky{Ls.triangularView<Eigen::Lower>(), 0.0}.inverse(),
+                    "the precision of q(u)")
+               .L;
+    f.c = parts_.q.m.col(l);
+    multiply_lower(f.LB, f.c, Op::transpose);
+    factors.push_back(std::move(f));
+  }
+  return SparsePosterior({parts_.approximation, p.kernel, parts_.mean, p.features,
+                          std::move(values), p.Luu, p.jitter, std::move(factors)});
+}
+
+SparsePosterior InducingPosterior::by_precision() const {
+  if (parts_.parts.size() > 1)
+    refuse(fmt::format("this needs one kernel for all functions and there are {}",
+                       parts_.parts.size()));
+  return by_precision(0);
+}
+
+double InducingPosterior::log_evidence() const {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < parts_.parts.size(); ++i)
+    sum += by_precision(static_cast<Index>(i)).log_evidence();
+  return sum;
+}
+
+std::vector<ComponentPrediction> InducingPosterior::components(ConstRows X) const {
+  auto out = by_precision(0).components(X);
+  for (std::size_t l = 1; l < parts_.parts.size(); ++l) {
+    const auto own = by_precision(static_cast<Index>(l)).components(X);
+    for (std::size_t t = 0; t < out.size(); ++t) {
+      out[t].mean.conservativeResize(Eigen::NoChange, static_cast<Index>(l) + 1);
+      out[t].variance.conservativeResize(Eigen::NoChange, static_cast<Index>(l) + 1);
+      out[t].mean.rightCols(1) = own[t].mean;
+      out[t].variance.rightCols(1) = own[t].variance;
+    }
+  }
+  return out;
+}
+
+PredictionGradient InducingPosterior::gradient(ConstRows X, Index function) const {
+  static_cast<void>(part(function));  // refuses where there is none
+  return parts_.parts.size() == 1 ? by_precision(0).gradient(X, function)
+                                  : by_precision(function).gradient(X, 0);
+}
+
+std::vector<FunctionDraw> InducingPosterior::sample_functions(Index draws, std::uint64_t seed,
+                                                              Index features) const {
+  return by_precision().sample_functions(draws, seed, features);
+}
+
+UncertainInputs InducingPosterior::at_gaussians() const { return by_precision().at_gaussians(); }
+
+Posterior InducingPosterior::further(ConstRows X, ConstRows Y, ConstVector point_noise) const {
+  return by_precision().with(X, Y, point_noise);
+}
+
+CompressionTarget InducingPosterior::compression_target() const {
+  return by_precision().compression_target();
+}
+
+double InducingPosterior::stored_numbers() const {
+  double sum = 0.0;
+  for (const auto& p : parts_.parts) sum += covary::stored_numbers(*p.features, functions());
+  return sum;
 }
 
 }  // namespace covary

@@ -17,9 +17,9 @@ namespace {
 // The groups of outputs, which new rows must observe together.
 std::vector<std::vector<Index>> columns_of(const SparsePosterior& posterior, Index rows,
                                            ConstRows Y) {
-  if (Y.rows() != rows || Y.cols() != posterior.outputs())
+  if (Y.rows() != rows || Y.cols() != posterior.functions())
     throw InputError(fmt::format("the new outputs are {}×{}, expected {}×{}", Y.rows(), Y.cols(),
-                                 rows, posterior.outputs()));
+                                 rows, posterior.functions()));
   std::vector<std::vector<Index>> columns;
   for (const auto& g : posterior.parts().groups) {
     columns.push_back(g.columns);
@@ -36,8 +36,14 @@ std::vector<std::vector<Index>> columns_of(const SparsePosterior& posterior, Ind
 
 SweepContext context_of(const SparsePosteriorParts& p) {
   const SparseValues& v = p.values;
-  return {p.features.get(), &p.kernel.node(), v.theta.data(), v.z.data(),
-          v.noise,          &p.mean,          v.mean_weights, p.Luu};
+  return {p.features.get(),
+          &p.kernel.node(),
+          v.theta.data(),
+          v.z.data(),
+          std::isnan(v.noise) ? 0.0 : v.noise,
+          &p.mean,
+          v.mean_weights,
+          p.Luu};
 }
 
 // There is only the route by Ψ2, whose rounding must not reach B = I + L⁻¹Ψ2L⁻ᵀ/σ².
@@ -203,6 +209,8 @@ SparsePosterior SparsePosterior::with(ConstRows X, ConstRows Y, ConstVector poin
   check_inputs(X);
   if (parts_.v.rows() > 0)
     throw InputError("a model by cglb cannot take further rows; fit it again with all of them");
+  if (!can(Capability::outputs) && point_noise.size() == 0)
+    throw InputError("further rows need their noise variances, which this posterior does not know");
   const auto columns = columns_of(*this, X.rows(), Y);
   const RowMatrix dense = Y;
   const MemoryRows rows(X, dense, point_noise);
@@ -244,7 +252,12 @@ SparsePosterior with_gaussian_rows(const SparsePosterior& posterior, ConstRows m
   return with_statistics(posterior, fresh);
 }
 
-Gaussian SparsePosterior::inducing(Index output) const {
+Posterior SparsePosterior::further(ConstRows mean, const std::vector<Matrix>& S,
+                                   ConstRows Y) const {
+  return with_gaussian_rows(*this, mean, S, Y);
+}
+
+Gaussian SparsePosterior::q_of_u(Index output) const {
   Index column = 0;
   const SparseFactors& g = group_of(output, &column);
   Matrix mean = g.c.col(column);

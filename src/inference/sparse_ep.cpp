@@ -113,7 +113,8 @@ SparseEpApproximation sparse_expectation_propagation(
       InducingPosterior({{{model.kernel, parameters.kernel, features, z, Luu, Kuu.jitter}},
                          model.mean,
                          parameters.mean_weights,
-                         {at.q.b, {cholesky(B_inverse, "the covariance of q").L}}}),
+                         {at.q.b, {cholesky(B_inverse, "the covariance of q").L}},
+                         {Approximation::Kind::pep, options.power}}),
       Kuu.jitter,
       at.iterations};
   if (!gradient) return out;

@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "covary/error.hpp"
+#include "covary/inference/compression.hpp"
+#include "covary/inference/uncollapsed.hpp"
 #include "covary/linalg/blas.hpp"
 #include "covary/linalg/parallel.hpp"
 #include "inference/sparse_blocks.hpp"
@@ -75,7 +77,48 @@ void SparsePosterior::prepare() {
     for (auto& f : fast_) f.F.resize(0, 0);
 }
 
-double SparsePosterior::value() const {
+bool SparsePosterior::can(Capability c) const {
+  using Kind = Approximation::Kind;
+  const Kind kind = parts_.approximation.kind;
+  const bool is_process = kind != Kind::sor && kind != Kind::cglb,
+             points = parts_.features->name() == "points";
+  switch (c) {
+    case Capability::outputs:
+      return !std::isnan(parts_.values.noise);
+    case Capability::components:
+    case Capability::gradients:
+    case Capability::inducing:
+    case Capability::split:
+      return true;
+    case Capability::gaussian_inputs:
+      return is_process && points && parts_.mean.is_zero();
+    case Capability::function_draws:
+    case Capability::compression:
+      return is_process && points;
+    case Capability::further_rows:
+      return kind != Kind::cglb;
+    default:
+      return false;
+  }
+}
+
+Index SparsePosterior::rows() const {
+  double most = 0.0;
+  for (const auto& g : parts_.groups) most = std::max(most, g.rows);
+  return static_cast<Index>(most);
+}
+
+double SparsePosterior::noise_variance() const {
+  return can(Capability::outputs) ? parts_.values.noise : PosteriorNode::noise_variance();
+}
+
+double SparsePosterior::stored_numbers() const {
+  return covary::stored_numbers(*parts_.features, outputs_);
+}
+
+WhitenedGaussian SparsePosterior::q_of_v() const { return optimal_q(parts_.groups, outputs_); }
+
+double SparsePosterior::log_evidence() const {
   double sum = 0.0;
   for (const auto& g : parts_.groups) sum += g.value();
   return sum;
@@ -98,11 +141,11 @@ const SparseFactors& SparsePosterior::group_of(Index output, Index* column) cons
   throw InputError(fmt::format("there is no output {}, the model has {}", output, outputs_));
 }
 
-SparsePosterior::Split SparsePosterior::split(ConstRows X) const {
+SplitPrediction SparsePosterior::split(ConstRows X) const {
   check_inputs(X);
   const Index n = X.rows();
   const SparseValues& v = parts_.values;
-  Split out{mean_function(X), RowMatrix(n, outputs_), Vector(n)};
+  SplitPrediction out{mean_function(X), RowMatrix(n, outputs_), Vector(n)};
   for_blocks(n, [&](Index first, Index size) {
     const RowBlock x = rows_of(X, first, size);
     const Matrix t = whitened(*parts_.features, v.theta.data(), v.z.data(), parts_.Luu, x);
@@ -124,11 +167,11 @@ SparsePosterior::Split SparsePosterior::split(ConstRows X) const {
   return out;
 }
 
-Prediction SparsePosterior::predict(ConstRows X) const {
+Prediction SparsePosterior::of_functions(ConstRows X) const {
   const bool degenerate = parts_.approximation.kind == Approximation::Kind::sor;
   Prediction out;
   if (degenerate || fast_.front().F.size() == 0) {
-    Split s = split(X);
+    SplitPrediction s = split(X);
     out = {std::move(s.g_mean), std::move(s.g_variance), {}};
     if (!degenerate) out.variance_f.colwise() += s.h_variance;
   } else {
@@ -153,8 +196,25 @@ Prediction SparsePosterior::predict(ConstRows X) const {
       }
     });
   }
-  out.variance_y = out.variance_f.array() + parts_.values.noise;
   return out;
+}
+
+Prediction SparsePosterior::predict(ConstRows X) const {
+  const double noise = noise_variance();
+  Prediction out = of_functions(X);
+  out.variance_y = out.variance_f.array() + noise;
+  return out;
+}
+
+double SparsePosterior::observations() const {
+  double sum = 0.0;
+  for (const auto& g : parts_.groups) sum += g.rows * static_cast<double>(g.columns.size());
+  return sum;
+}
+
+FunctionMarginals SparsePosterior::marginals(ConstRows X) const {
+  const Prediction p = of_functions(X);
+  return {p.mean, p.variance_f};
 }
 
 // The mean function and CGLB's k(x, X)·v, to which the features' share is added.

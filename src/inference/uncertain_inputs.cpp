@@ -23,9 +23,12 @@ void check_mean(const Mean& mean) {
 
 }  // namespace
 
-UncertainInputs::UncertainInputs(const RegressionPosterior& posterior)
-    : UncertainInputs(posterior.is_exact() ? UncertainInputs(posterior.exact())
-                                           : UncertainInputs(posterior.sparse())) {}
+UncertainInputs::UncertainInputs(const Posterior& posterior)
+    : UncertainInputs(posterior.at_gaussians()) {}
+
+UncertainInputs ExactPosterior::at_gaussians() const { return UncertainInputs(*this); }
+
+UncertainInputs SparsePosterior::at_gaussians() const { return UncertainInputs(*this); }
 
 UncertainInputs::UncertainInputs(const ExactPosterior& posterior)
     : kernel_(posterior.parts().kernel),
@@ -33,7 +36,7 @@ UncertainInputs::UncertainInputs(const ExactPosterior& posterior)
       moments_(kernel_, theta_, posterior.parts().X),
       noise_(posterior.parts().noise_variance),
       dims_(posterior.dims()),
-      outputs_(posterior.outputs()) {
+      outputs_(posterior.functions()) {
   check_mean(posterior.parts().mean);
   const Index N = Z().rows();
   for (const ExactPosterior::Group& own : posterior.groups_) {
@@ -43,6 +46,22 @@ UncertainInputs::UncertainInputs(const ExactPosterior& posterior)
     g.weights(rows, Eigen::all) = own.alpha;
     g.reduced(rows, rows) = own.factor.inverse();
     groups_.push_back(std::move(g));
+  }
+}
+
+UncertainInputs::UncertainInputs(const SitePosterior& posterior)
+    : kernel_(posterior.kernel()),
+      theta_(posterior.theta()),
+      moments_(kernel_, theta_, posterior.training_inputs()),
+      noise_(0.0),
+      dims_(posterior.dims()),
+      outputs_(posterior.functions()) {
+  check_mean(posterior.mean());
+  for (Index l = 0; l < outputs_; ++l) {
+    const LatentPosterior& own = posterior.parts()[static_cast<std::size_t>(l)];
+    if (!(own.kernel == kernel_) || own.parameters.kernel != theta_)
+      throw Unsupported("uncertain inputs need one kernel for all functions");
+    groups_.push_back({{l}, own.alpha, own.factor.dense(), {}, {}, {}, {}});
   }
 }
 
@@ -59,9 +78,9 @@ UncertainInputs::UncertainInputs(const SparsePosterior& posterior)
     : kernel_(posterior.parts().kernel),
       theta_(posterior.parts().values.theta),
       moments_(kernel_, theta_, points_of(posterior)),
-      noise_(posterior.parts().values.noise),
+      noise_(posterior.can(Capability::outputs) ? posterior.noise_variance() : 0.0),
       dims_(posterior.dims()),
-      outputs_(posterior.outputs()) {
+      outputs_(posterior.functions()) {
   const SparsePosteriorParts& p = posterior.parts();
   check_mean(p.mean);
   if (p.approximation.kind == Approximation::Kind::sor ||
@@ -114,6 +133,9 @@ void UncertainInputs::check(Index row, ConstVector mean, ConstMatrix S) const {
 // solves; C is small where S is, and so is then what forming R loses.
 double UncertainInputs::Group::own_variance(const KernelMoments& m) const {
   Matrix a = rows.empty() ? m.psi1 : Vector(m.psi1(rows));
+  if (!L.size())
+    return std::max(
+        0.0, m.psi0 - dot(m.psi1, multiply(reduced, m.psi1)) - frobenius(reduced, m.covariance));
   solve_lower(L, a);
   double out = m.psi0 - a.squaredNorm();
   if (LB.size()) {

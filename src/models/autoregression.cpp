@@ -65,7 +65,7 @@ class Predictor {
     const Prediction p{out.undo(scaled), out.undo_variance(variance),
                        out.undo_variance(RowMatrix(variance.array() + map_.noise()))};
     if (augmented_) {
-      posterior_ = with_gaussian_rows(posterior_.sparse(), mean, {S}, scaled);
+      posterior_ = posterior_.with(mean, std::vector<Matrix>{S}, scaled);
       map_ = UncertainInputs(posterior_);
     }
     shift(w, p, undo_covariance(out, f.covariance),
@@ -75,14 +75,14 @@ class Predictor {
 
  private:
   const RegressionFit& fit_;
-  RegressionPosterior posterior_;
+  Posterior posterior_;
   UncertainInputs map_;
   bool augmented_;
 };
 
 // The window that a simulation starts from.
 RowMatrix last_window(const RegressionFit& fit, ConstRows series, Index steps) {
-  const Index D = fit.posterior.dims(), P = fit.posterior.outputs(), lags = D / P;
+  const Index D = fit.posterior.dims(), P = fit.posterior.functions(), lags = D / P;
   if (D % P != 0)
     throw InputError(
         fmt::format("{} inputs are no windows of {} series: this is not an autoregression", D, P));
@@ -199,7 +199,7 @@ std::vector<std::string> lag_names(const std::vector<std::string>& series, Index
 }
 
 Index lags_of(const RegressionFit& fit) {
-  const Index D = fit.posterior.dims(), P = fit.posterior.outputs();
+  const Index D = fit.posterior.dims(), P = fit.posterior.functions();
   if (D % P != 0 || static_cast<Index>(fit.output_names.size()) != P ||
       fit.input_names != lag_names(fit.output_names, D / P))
     return 0;
@@ -222,12 +222,12 @@ Prediction simulate(const RegressionFit& fit, ConstRows series, Index steps, Pro
       throw InputError(fmt::format("moments need at least two draws, got {}", options.draws));
     const RowMatrix start = last_window(fit, series, steps);
     const std::vector<NoisyFunction> functions = noisy_functions(fit, options);
-    Vector noise = Vector::Zero(fit.posterior.outputs());
+    Vector noise = Vector::Zero(fit.posterior.functions());
     for (const NoisyFunction& f : functions)
       noise += f.variance / static_cast<double>(functions.size());
     return moments_of(run(functions, start, steps, options.seed), noise);
   }
-  const Index D = fit.posterior.dims(), P = fit.posterior.outputs();
+  const Index D = fit.posterior.dims(), P = fit.posterior.functions();
   Window window{last_window(fit, series, steps), Matrix::Zero(D, D)};
   std::optional<Predictor> predict;
   if (how != Propagation::plug_in) predict.emplace(fit, how == Propagation::augmented);

@@ -20,11 +20,9 @@ json put_class_density(const ClassDensityFit& fit, Container& c) {
     put_nested(c, fmt::format("class{}.", k), std::move(own));
   }
   c.put_vector("log_prior", fit.log_prior);
-  return {{"model", "class_density"},
-          {"class_densities", densities},
-          {"classes", fit.classes},
-          {"input_names", fit.input_names},
-          {"output_name", fit.output_name}};
+  return {{"kind", "class_density"},        {"model", "class_density"},
+          {"class_densities", densities},   {"classes", fit.classes},
+          {"input_names", fit.input_names}, {"output_name", fit.output_name}};
 }
 
 ClassDensityFit get_class_density(const Container& c, const json& j) {

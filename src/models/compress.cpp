@@ -25,11 +25,11 @@ struct Trained {
 
 class Compressor {
  public:
-  Compressor(const RegressionFit& fit, const CompressOptions& options)
-      : options_(options), target_(fit.posterior), outputs_(fit.posterior.outputs()) {}
+  Compressor(const Posterior& given, double rows, const CompressOptions& options)
+      : options_(options), target_(given), rows_(rows), outputs_(given.functions()) {}
 
   const CompressionTarget& target() const { return target_; }
-  double loss(const Trained& t) const { return t.divergence / target_.rows(); }
+  double loss(const Trained& t) const { return t.divergence / rows_; }
 
   // M variables of a kind, trained to come close; fewer where the points are.
   Trained train(const FeatureChoice& kind, Index M) const {
@@ -125,6 +125,7 @@ class Compressor {
 
   const CompressOptions& options_;
   CompressionTarget target_;
+  double rows_;
   Index outputs_;
 };
 
@@ -141,13 +142,28 @@ void CompressOptions::check() const {
           "{} features are a model of their own and no part of another's posterior", kind.print()));
 }
 
-Compressed compress(const RegressionFit& fit, const CompressOptions& options) {
+namespace {
+
+struct Smallest {
+  SparsePosterior posterior;
+  Parameters parameters;
+  Summary summary;
+  std::vector<std::pair<std::string, double>> diagnostics;
+  std::string features;
+  Index inducing;
+  double divergence, loss, numbers, numbers_before;
+};
+
+// `value` is the given one's, on which that of the smaller is a bound: it lies as far below as KL
+// says.
+Smallest smallest_of(const Posterior& given, const std::string& model, double rows, double value,
+                     const Parameters& parameters, const CompressOptions& options) {
   options.check();
   const auto began = std::chrono::steady_clock::now();
-  const Compressor compressor(fit, options);
+  const Compressor compressor(given, rows, options);
   std::vector<FeatureChoice> kinds = options.features;
   if (kinds.empty()) kinds = {"points", "basis(2)", "basis(4)", "basis(8)"};
-  const double before = stored_numbers(fit.posterior);
+  const double before = given.stored_numbers();
   std::optional<Trained> best;
   std::string name;
   for (const FeatureChoice& kind : kinds) {
@@ -163,48 +179,73 @@ Compressed compress(const RegressionFit& fit, const CompressOptions& options) {
         "within {:.3g} nats a row: allow a larger loss, or other features",
         before, options.most_inducing, options.loss));
 
-  Parameters parameters;
-  for (Parameter p : fit.parameters.all())
+  Smallest out{compressor.target().posterior(best->features, best->z, best->jitter),
+               {},
+               {},
+               {},
+               name,
+               best->features->size(),
+               best->divergence,
+               compressor.loss(*best),
+               compressor.numbers(*best),
+               before};
+  for (Parameter p : parameters.all())
     if (!p.path.starts_with("features.")) {
       p.tied_to.clear();
-      parameters.add(std::move(p));
+      out.parameters.add(std::move(p));
     }
-  for (const Parameter& p : fit.parameters.all())
+  for (const Parameter& p : parameters.all())
     if (!p.tied_to.empty() && !p.path.starts_with("features."))
-      parameters.tie(p.path, p.tied_to, p.ratio);
+      out.parameters.tie(p.path, p.tied_to, p.ratio);
   Parameters own;
   best->features->declare(own);
   own.set_values(best->z);
-  for (const Parameter& p : own.all()) parameters.add(p);
+  for (const Parameter& p : own.all()) out.parameters.add(p);
 
-  SparsePosterior posterior = compressor.target().posterior(best->features, best->z, best->jitter);
-  RegressionFit small{std::move(posterior),
-                      fit.input_scaling,
-                      fit.output_scaling,
-                      std::move(parameters),
-                      {},
-                      0.0,
-                      fit.log_prior,
-                      {},
-                      fit.input_names,
-                      fit.output_names};
-  const double numbers = compressor.numbers(*best), loss = compressor.loss(*best);
-  // The value is a bound on that of the given one, and it lies as far below as KL says.
-  small.log_marginal_likelihood = fit.log_marginal_likelihood - best->divergence;
-  Summary& s = small.summary;
+  Summary& s = out.summary;
   s.objective = "elbo";
-  s.value = small.log_marginal_likelihood;
+  s.value = value - out.divergence;
   s.converged = true;
-  s.reason = fmt::format("compressed from {} to {} features: {:.3g} nats a row from it",
-                         fit.posterior.model(), name, loss);
-  s.jitter = small.posterior.jitter();
-  s.warnings = fit.summary.warnings;
+  s.reason = fmt::format("compressed from {} to {} features: {:.3g} nats a row from it", model,
+                         name, out.loss);
+  s.jitter = out.posterior.jitter();
   s.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  small.diagnostics = {{"inducing", static_cast<double>(best->features->size())},
-                       {"compression_loss", loss},
-                       {"numbers", numbers},
-                       {"numbers_before", before}};
-  return {std::move(small), name, best->features->size(), loss, numbers, before};
+  out.diagnostics = {{"inducing", static_cast<double>(out.inducing)},
+                     {"compression_loss", out.loss},
+                     {"numbers", out.numbers},
+                     {"numbers_before", before}};
+  return out;
+}
+
+template <class Fit>
+CompressedFit<Fit> compressed(Fit fit, Smallest small, double Fit::*value) {
+  small.summary.warnings = fit.summary.warnings;
+  fit.posterior = std::move(small.posterior);
+  fit.parameters = std::move(small.parameters);
+  fit.*value = small.summary.value;
+  fit.summary = std::move(small.summary);
+  fit.diagnostics = std::move(small.diagnostics);
+  return {std::move(fit), small.features, small.inducing,
+          small.loss,     small.numbers,  small.numbers_before};
+}
+
+}  // namespace
+
+Compressed compress(const RegressionFit& fit, const CompressOptions& options) {
+  Compressed out = compressed(
+      fit,
+      smallest_of(fit.posterior, fit.posterior.name(), static_cast<double>(fit.posterior.rows()),
+                  fit.log_marginal_likelihood, fit.parameters, options),
+      &RegressionFit::log_marginal_likelihood);
+  out.fit.standard_errors.resize(0);
+  return out;
+}
+
+CompressedFit<GeneralisedFit> compress(const GeneralisedFit& fit, const CompressOptions& options) {
+  return compressed(fit,
+                    smallest_of(fit.posterior, fit.model, static_cast<double>(fit.rows), fit.value,
+                                fit.parameters, options),
+                    &GeneralisedFit::value);
 }
 
 }  // namespace covary

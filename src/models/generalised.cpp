@@ -9,6 +9,7 @@
 #include "covary/error.hpp"
 #include "covary/inference/ep.hpp"
 #include "covary/inference/laplace.hpp"
+#include "covary/inference/site_posterior.hpp"
 #include "covary/inference/softmax_laplace.hpp"
 #include "covary/inference/sparse_ep.hpp"
 #include "covary/inference/variational.hpp"
@@ -171,7 +172,7 @@ Generalised::Approximation Generalised::approximate_one(const Values& at, Values
   LatentParameters gradient;
   LatentApproximation q = by_method(model, values, bar ? &gradient : nullptr);
   if (bar) give(gradient, {});
-  return {q.value, std::vector<LatentPosterior>{std::move(q.posterior)}, q.iterations};
+  return {q.value, SitePosterior(std::move(q.posterior)), q.iterations};
 }
 
 // One model of one latent function for each class against the rest.
@@ -200,7 +201,7 @@ Generalised::Approximation Generalised::approximate_each(const Likelihood& each,
     bar->kernels[k] += own.kernel;
     bar->mean_weights.col(l) = own.mean_weights;
   }
-  return {value, std::move(posterior), iterations};
+  return {value, SitePosterior(std::move(posterior)), iterations};
 }
 
 Generalised::Approximation Generalised::approximate(ConstVector values, Vector* values_bar,
@@ -215,10 +216,10 @@ Generalised::Approximation Generalised::approximate(ConstVector values, Vector* 
       return approximate_each(*each, at.latent, wanted);
     if (options_.method == Inference::laplace) {
       JointApproximation q = laplace_approximation(model_, at.latent, wanted);
-      return {q.value, std::move(q.posterior), q.iterations};
+      return {q.value, SoftmaxPosterior(std::move(q.posterior)), q.iterations};
     }
     MultiLatentApproximation q = variational_approximation(model_, at.latent, wanted);
-    return {q.value, std::move(q.posterior), q.iterations};
+    return {q.value, SitePosterior(std::move(q.posterior)), q.iterations};
   }();
   if (values_bar) *values_bar = pack(bar);
   return out;

@@ -35,15 +35,10 @@ void check_inputs(const GeneralisedFit& fit, ConstRows X) {
 // correlated functions are not those of their marginals.
 GeneralisedPrediction predict_classes(const GeneralisedFit& fit, ConstRows X) {
   GeneralisedPrediction out;
-  if (fit.posterior.is_joint()) {
-    check_inputs(fit, X);
-    const JointMarginals f = fit.posterior.joint().predict(fit.model_inputs(X));
-    out.probabilities = softmax_probabilities(f.mean, f.covariance);
-    out.f = f.each();
-    return out;
-  }
   out.f = fit.predict_f(X);
-  if (fit.likelihood.classes() > 0)
+  if (out.f.between.size())
+    out.probabilities = softmax_probabilities(out.f.mean, out.f.between);
+  else if (fit.likelihood.classes() > 0)
     out.probabilities =
         class_probabilities(fit.likelihood, fit.likelihood_parameters, out.f.mean, out.f.variance);
   return out;
@@ -61,12 +56,54 @@ RowMatrix GeneralisedFit::data_inputs(ConstRows X) const {
 
 FunctionMarginals GeneralisedFit::predict_f(ConstRows X) const {
   check_inputs(*this, X);
-  return posterior.predict(model_inputs(X));
+  return posterior.marginals(model_inputs(X));
 }
 
 std::vector<RowMatrix> GeneralisedFit::sample(ConstRows X, Index draws, std::uint64_t seed) const {
   check_inputs(*this, X);
   return posterior.sample(model_inputs(X), draws, seed);
+}
+
+std::vector<ComponentPrediction> GeneralisedFit::components(ConstRows X) const {
+  check_inputs(*this, X);
+  return posterior.components(model_inputs(X));
+}
+
+PredictionGradient GeneralisedFit::gradient(ConstRows X, Index function) const {
+  check_inputs(*this, X);
+  if (input_map)
+    throw Unsupported(
+        "gradients are not offered of a model of principal components or latent inputs");
+  PredictionGradient g = posterior.gradient(model_inputs(X), function);
+  for (Index d = 0; d < g.mean.cols(); ++d) {
+    g.mean.col(d) /= input_scaling.scale(d);
+    g.variance.col(d) /= input_scaling.scale(d);
+  }
+  return g;
+}
+
+GeneralisedFit GeneralisedFit::with(ConstRows X, ConstVector y, ConstVector noise) const {
+  check_inputs(*this, X);
+  check_aux(noise, X.rows());
+  if (y.size() != X.rows())
+    throw InputError(fmt::format("{} targets for {} rows", y.size(), X.rows()));
+  if (likelihood.aux() != Aux::noise)
+    throw Unsupported(fmt::format(
+        "further rows join models of Gaussian noise alone, and the likelihood is {}; fit it again "
+        "with all rows",
+        likelihood.print()));
+  likelihood.check(y, noise);
+  const RowMatrix Y = y;
+  Vector own = Vector::Constant(y.size(), likelihood_parameters(0));
+  if (noise.size()) own += model_aux(*this, noise);
+  GeneralisedFit out = *this;
+  out.posterior = posterior.with(model_inputs(X), output_scaling.apply(Y), own);
+  out.value +=
+      out.posterior.log_evidence() - posterior.log_evidence() - output_scaling.log_jacobian(Y);
+  out.rows += (!y.array().isNaN()).count();
+  out.diagnostics.clear();  // they were of the rows before
+  out.summary.upper_bound.reset();
+  return out;
 }
 
 GeneralisedPrediction GeneralisedFit::predict(ConstRows X, ConstVector aux) const {
@@ -86,19 +123,18 @@ Vector GeneralisedFit::log_density(ConstRows X, ConstVector y, ConstVector aux) 
   if (y.size() != X.rows())
     throw InputError(fmt::format("{} targets for {} rows", y.size(), X.rows()));
   likelihood.check(y, aux);
-  if (posterior.is_joint()) {
-    const Matrix p = predict_classes(*this, X).probabilities;
-    Vector out(y.size());
-    for (Index n = 0; n < y.size(); ++n)
-      out(n) = std::isnan(y(n)) ? std::nan("") : std::log(p(n, static_cast<Index>(y(n))));
-    return out;
-  }
   // No integral is taken over a target that is missing.
   std::vector<Index> observed;
   for (Index n = 0; n < y.size(); ++n)
     if (!std::isnan(y(n))) observed.push_back(n);
   Vector out = Vector::Constant(y.size(), std::nan(""));
   const FunctionMarginals f = predict_f(X(observed, Eigen::all));
+  if (f.between.size()) {
+    const Matrix p = softmax_probabilities(f.mean, f.between);
+    for (std::size_t n = 0; n < observed.size(); ++n)
+      out(observed[n]) = std::log(p(static_cast<Index>(n), static_cast<Index>(y(observed[n]))));
+    return out;
+  }
   const Vector scaled = output_scaling.apply(y(observed)),
                beside = aux.size() ? Vector(aux(observed)) : Vector();
   out(observed) = log_predictive_density(likelihood, likelihood_parameters, scaled, f.mean,

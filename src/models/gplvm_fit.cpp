@@ -20,11 +20,11 @@ namespace {
 
 // The weight of each dimension in a kernel: variance/ℓ² of exponential terms and the variances of
 // linear ones, each times what it stands for.
-Vector weights_of(const SparsePosterior& posterior) {
+Vector weights_of(const Posterior& posterior) {
   const Index Q = posterior.dims();
-  const Vector& theta = posterior.parts().values.theta;
+  const Vector& theta = posterior.theta();
   Vector out = Vector::Zero(Q);
-  const auto form = posterior.parts().kernel.node().gaussian_form(Q);
+  const auto form = posterior.kernel().node().gaussian_form(Q);
   if (!form) return Vector::Ones(Q);
   for (const GaussianTerm& t : form->terms) {
     double size = t.factor;
@@ -80,14 +80,16 @@ std::vector<RowMatrix> GplvmFit::sample(ConstRows X, Index draws, std::uint64_t 
 }
 
 Prediction GplvmFit::decode(ConstRows X) const {
-  return through_likelihood(
-      decode_by_view(*this, X.rows(), [&](const SparsePosterior& p) { return p.predict(X); }));
+  return through_likelihood(decode_by_view(*this, X.rows(), [&](const Posterior& p) -> Prediction {
+    if (p.can(Capability::outputs)) return p.predict(X);
+    const FunctionMarginals f = p.marginals(X);
+    return {f.mean, f.variance, f.variance};
+  }));
 }
 
 Prediction GplvmFit::decode(ConstRows at, ConstRows with) const {
-  return through_likelihood(decode_by_view(*this, at.rows(), [&](const SparsePosterior& p) {
-    return UncertainInputs(p).predict(at, with);
-  }));
+  return through_likelihood(decode_by_view(
+      *this, at.rows(), [&](const Posterior& p) { return UncertainInputs(p).predict(at, with); }));
 }
 
 Matrix GplvmFit::output_covariance(ConstRows at, ConstRows with) const {
@@ -158,7 +160,7 @@ Vector GplvmFit::log_density(ConstRows Y, Index iterations, Index starts) const 
   const std::vector<RowMatrix> scaled = rows_by_view(*this, Y);
   std::vector<RowDensity> densities;
   densities.reserve(mappings.size());
-  for (const auto& m : mappings) densities.emplace_back(m.posterior);
+  for (const auto& m : mappings) densities.emplace_back(m.posterior.as<SparsePosterior>());
   Vector out(Y.rows());
   parallel_for(Y.rows(), [&](Index i) {
     const RowMatrix m = q.mean.row(i), S = q.variance.row(i);

@@ -65,17 +65,11 @@ GplvmFit::Inferred GplvmFit::infer_by_draws(ConstRows rows, Index iterations) co
   std::vector<Index> all(static_cast<std::size_t>(n));
   std::iota(all.begin(), all.end(), Index{0});
   const RowMatrix deviates = row_deviates(all, Q, draws, 0);
-  const SparsePosteriorParts& parts = mappings.front().posterior.parts();
+  const InducingView u = mappings.front().posterior.inducing();
   static const Mean zero;
-  const SweepContext context{parts.features.get(),
-                             &parts.kernel.node(),
-                             parts.values.theta.data(),
-                             parts.values.z.data(),
-                             0.0,
-                             &zero,
-                             Matrix(),
-                             parts.Luu};
-  const WhitenedGaussian q = optimal_q(parts.groups, outputs());
+  const SweepContext context{
+      u.features.get(), &u.kernel.node(), u.theta.data(), u.z.data(), 0.0, &zero, Matrix(), u.Luu};
+  const WhitenedGaussian q = mappings.front().posterior.q_of_v();
   const RowLikelihood terms = row_likelihood(*likelihood, likelihood_values);
   Inferred out;
   const auto moments = [&] {

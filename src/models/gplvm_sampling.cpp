@@ -41,8 +41,8 @@ UnknownInputs unknown_inputs(const GplvmFit& fit, ConstRows Y) {
   UnknownInputs out;
   out.dims = fit.latent();
   for (std::size_t v = 0; v < rows.size(); ++v) {
-    const SparsePosteriorParts& p = fit.mappings[v].posterior.parts();
-    out.views.push_back({p.kernel, p.values.theta, p.values.noise, rows[v]});
+    const Posterior& p = fit.mappings[v].posterior;
+    out.views.push_back({p.kernel(), p.theta(), p.noise_variance(), rows[v]});
   }
   if (fit.dynamics) out.prior_factor = factor_of(fit);
   return out;

@@ -31,9 +31,9 @@ std::vector<StoredView> views_from(const Container& c, const json& views, bool e
     const json& j = views[v];
     const Container own = get_nested(c, fmt::format("view{}.", v));
     LatentView view{j.at("name").get<std::string>(), j.at("columns").get<std::vector<Index>>()};
-    RegressionPosterior posterior = get_posterior(own, j.at("posterior"));
+    Posterior posterior = get_posterior(own, j.at("posterior"));
     const auto columns = static_cast<Index>(view.columns.size());
-    if (posterior.is_exact() != exact || posterior.outputs() != columns)
+    if (posterior.can(Capability::training_inputs) != exact || posterior.functions() != columns)
       throw FileError(fmt::format("{}: the mapping of view '{}' does not fit its columns", c.source,
                                   view.name));
     P += view.columns.size();
@@ -86,7 +86,8 @@ Container latent_container(const GplvmFit& fit) {
   c.put_rows("latent.mean", fit.mean);
   c.put_rows("latent.variance", fit.variance);
   c.put_vector("latent.kl", fit.kl_of_dims);
-  json j{{"model", fit.mappings.size() == 1 ? "gplvm" : "mrd"},
+  json j{{"kind", "gplvm"},
+         {"model", fit.mappings.size() == 1 ? "gplvm" : "mrd"},
          {"views", to_json(views, c)},
          {"elbo", number(fit.elbo)},
          {"log_prior", number(fit.log_prior)},
@@ -109,7 +110,7 @@ Container latent_container(const GplvmFit& fit) {
 GplvmFit latent_from(const Container& c, const json& j) {
   GplvmFit fit;
   for (StoredView& v : views_from(c, j.at("views"), false))
-    fit.mappings.push_back({std::move(v.view), v.posterior.sparse(), std::move(v.scaling)});
+    fit.mappings.push_back({std::move(v.view), std::move(v.posterior), std::move(v.scaling)});
   const Index Q = fit.mappings.front().posterior.dims();
   fit.mean = c.rows("latent.mean", -1, Q);
   const Index N = fit.mean.rows();

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "covary/inference/regression_posterior.hpp"
+#include "covary/inference/posterior.hpp"
 #include "covary/models/gplvm_fit.hpp"
 #include "covary/storage/container.hpp"
 
@@ -18,7 +18,7 @@ GplvmFit latent_from(const Container& c, const nlohmann::json& j);
 // The mapping of a view from the latent space, whichever posterior it has.
 struct StoredView {
   LatentView view;
-  RegressionPosterior posterior;
+  Posterior posterior;
   Scaling scaling;
 };
 nlohmann::json to_json(const std::vector<StoredView>& views, Container& c);

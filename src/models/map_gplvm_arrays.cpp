@@ -15,7 +15,8 @@ Container map_gplvm_container(const MapGplvmFit& fit) {
   std::vector<StoredView> views;
   views.reserve(fit.mappings.size());
   for (const auto& m : fit.mappings) views.push_back({m.view, m.posterior, m.scaling});
-  json j{{"model", "map_gplvm"},
+  json j{{"kind", "map_gplvm"},
+         {"model", "map_gplvm"},
          {"views", to_json(views, c)},
          {"log_likelihood", number(fit.log_likelihood)},
          {"log_prior", number(fit.log_prior)},
@@ -70,7 +71,8 @@ void get_back_constraint(const Container& c, const json& j, MapGplvmFit& fit) {
 MapGplvmFit map_gplvm_from(const Container& c, const json& j) {
   MapGplvmFit fit;
   for (StoredView& v : views_from(c, j.at("views"), true))
-    fit.mappings.push_back({std::move(v.view), v.posterior.exact(), std::move(v.scaling)});
+    fit.mappings.push_back(
+        {std::move(v.view), v.posterior.as<ExactPosterior>(), std::move(v.scaling)});
   fit.X = fit.mappings.front().posterior.parts().X;
   for (const auto& m : fit.mappings)
     if (m.posterior.parts().X != fit.X || !m.posterior.has_outputs())

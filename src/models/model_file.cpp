@@ -7,7 +7,6 @@
 
 #include "covary/error.hpp"
 #include "covary/storage/container.hpp"
-#include "inference/function_arrays.hpp"
 #include "inference/posterior_arrays.hpp"
 #include "models/class_density_arrays.hpp"
 #include "models/fit_json.hpp"
@@ -27,8 +26,10 @@ void check_names(const Container& c, const InputColumns& inputs, Index dims) {
 }
 
 SavedModel regression_from(const Container& c, const json& j) {
-  RegressionPosterior posterior = get_posterior(c, j);
-  const Index D = posterior.dims(), P = posterior.outputs();
+  Posterior posterior = get_posterior(c, j);
+  if (j.at("model") != posterior.name() || !posterior.can(Capability::outputs))
+    throw FileError(fmt::format("{} does not hold the posterior of its model", c.source));
+  const Index D = posterior.dims(), P = posterior.functions();
   SavedModel out{{std::move(posterior), get_scaling(c, "inputs", D), get_scaling(c, "outputs", P),
                   parameters_from(j.at("parameters"), c), summary_from(j.at("summary")),
                   j.at("log_marginal_likelihood"), j.at("log_prior"),
@@ -52,7 +53,9 @@ Container container_of(const SavedModel& model) {
   if (fit.standard_errors.size()) c.put_vector("standard_errors", fit.standard_errors);
   put_scaling(c, "inputs", fit.input_scaling);
   put_scaling(c, "outputs", fit.output_scaling);
-  j.update({{"likelihood", "gaussian"},
+  j.update({{"kind", "regression"},
+            {"model", fit.posterior.name()},
+            {"likelihood", "gaussian"},
             {"log_marginal_likelihood", number(fit.log_marginal_likelihood)},
             {"log_prior", number(fit.log_prior)},
             {"parameters", to_json(fit.parameters, c)},
@@ -66,13 +69,13 @@ Container container_of(const SavedModel& model) {
 }
 
 SavedGeneralised generalised_from(const Container& c, const json& j) {
-  FunctionPosterior posterior = get_functions(c, j);
+  Posterior posterior = get_posterior(c, j);
   InputMap map = get_input_map(c, j, posterior.dims());
   const Index D = map ? map.inputs() : posterior.dims();
   Likelihood likelihood(j.at("likelihood").get<std::string>());
-  if (likelihood.latents() != posterior.latents())
+  if (likelihood.latents() != posterior.functions())
     throw FileError(fmt::format("{} has {} latent functions, its likelihood needs {}", c.source,
-                                posterior.latents(), likelihood.latents()));
+                                posterior.functions(), likelihood.latents()));
   SavedGeneralised out{
       {j.at("model").get<std::string>(), std::move(posterior), likelihood,
        c.vector("likelihood_parameters", likelihood.parameter_count()), get_scaling(c, "inputs", D),
@@ -105,11 +108,12 @@ Container container_of(const SavedGeneralised& model) {
   }
   Container c;
   json j;
-  put_functions(fit.posterior, c, j);
+  put_posterior(fit.posterior, c, j);
   c.put_vector("likelihood_parameters", fit.likelihood_parameters);
   put_scaling(c, "inputs", fit.input_scaling);
   put_scaling(c, "outputs", fit.output_scaling);
-  j.update({{"model", fit.model},
+  j.update({{"kind", "generalised"},
+            {"model", fit.model},
             {"likelihood", fit.likelihood.print()},
             {"value", number(fit.value)},
             {"log_prior", number(fit.log_prior)},
@@ -148,14 +152,43 @@ Container to_container(const AnyModel& model) {
   return std::visit([](const auto& m) { return container_of(m); }, model);
 }
 
+struct Kind {
+  std::string_view name;
+  AnyModel (*restore)(const Container& c, const json& j);
+};
+constexpr Kind kinds[] = {
+    {"regression",
+     [](const Container& c, const json& j) -> AnyModel { return regression_from(c, j); }},
+    {"generalised",
+     [](const Container& c, const json& j) -> AnyModel { return generalised_from(c, j); }},
+    {"gplvm",
+     [](const Container& c, const json& j) -> AnyModel { return SavedLatent{latent_from(c, j)}; }},
+    {"ppca",
+     [](const Container& c, const json& j) -> AnyModel { return SavedPpca{ppca_from(c, j)}; }},
+    {"map_gplvm",
+     [](const Container& c, const json& j) -> AnyModel {
+       return SavedMapGplvm{map_gplvm_from(c, j)};
+     }},
+    {"class_density",
+     [](const Container& c, const json& j) -> AnyModel { return class_density_from(c, j); }}};
+
+// The first files did not say it: what they hold does.
+std::string kind_in(const json& j) {
+  if (j.contains("kind")) return j.at("kind").get<std::string>();
+  if (j.contains("functions")) return "generalised";
+  if (j.at("model") == "map_gplvm") return "map_gplvm";
+  if (j.contains("views")) return "gplvm";
+  if (j.contains("class_densities")) return "class_density";
+  return j.contains("pca") ? "ppca" : "regression";
+}
+
 AnyModel from_container(const Container& c) {
   const json j = json::parse(c.metadata);
-  if (j.contains("functions")) return generalised_from(c, j);
-  if (j.at("model") == "map_gplvm") return SavedMapGplvm{map_gplvm_from(c, j)};
-  if (j.contains("views")) return SavedLatent{latent_from(c, j)};
-  if (j.contains("class_densities")) return class_density_from(c, j);
-  if (j.contains("pca")) return SavedPpca{ppca_from(c, j)};
-  return regression_from(c, j);
+  const std::string kind = kind_in(j);
+  for (const Kind& k : kinds)
+    if (k.name == kind) return k.restore(c, j);
+  throw FileError(
+      fmt::format("{} holds a model of kind '{}', which this build does not know", c.source, kind));
 }
 
 // Whatever is wrong with a container that was read is the fault of its source.
@@ -171,6 +204,8 @@ AnyModel checked_from_container(const Container& c) {
   }
 }
 
+}  // namespace
+
 SavedModel regression_in(AnyModel model, const std::string& source) {
   if (auto* m = std::get_if<SavedModel>(&model)) return std::move(*m);
   if (!std::holds_alternative<SavedGeneralised>(model))
@@ -183,8 +218,6 @@ SavedModel regression_in(AnyModel model, const std::string& source) {
       fmt::format("{} holds a {} model of likelihood {}; this works with Gaussian regression alone",
                   source, fit.model, fit.likelihood.print()));
 }
-
-}  // namespace
 
 void save_model(const std::string& path, const AnyModel& model) {
   write_container(path, to_container(model));

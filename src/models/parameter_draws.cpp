@@ -189,7 +189,7 @@ ParameterDraws Regression::sample_parameters(const ParameterDrawOptions& options
 }
 
 ParameterDraws sample_parameters(const RegressionFit& fit, const ParameterDrawOptions& options) {
-  const ExactPosterior& posterior = fit.posterior.exact();
+  const ExactPosterior& posterior = fit.posterior.as<ExactPosterior>();
   const ExactPosteriorParts& parts = posterior.parts();
   RegressionOptions o;
   o.kernel = parts.kernel;
@@ -202,7 +202,7 @@ ParameterDraws sample_parameters(const RegressionFit& fit, const ParameterDrawOp
 }
 
 RegressionFit with_parameters(const RegressionFit& fit, ConstVector values) {
-  const ExactPosterior& posterior = fit.posterior.exact();
+  const ExactPosterior& posterior = fit.posterior.as<ExactPosterior>();
   posterior.training_outputs();  // what has none says so
   if (values.size() != fit.parameters.size())
     throw InputError(fmt::format("{} values for a model of {} parameters", values.size(),
@@ -232,7 +232,7 @@ RegressionFit with_parameters(const RegressionFit& fit, ConstVector values) {
 Prediction predict(const RegressionFit& fit, const ParameterDraws& draws, ConstRows X) {
   if (draws.values.rows() < 1) throw InputError("there are no draws of the parameters");
   const auto n = static_cast<double>(draws.values.rows());
-  const Index P = fit.posterior.outputs();
+  const Index P = fit.posterior.functions();
   Prediction out{RowMatrix::Zero(X.rows(), P), RowMatrix::Zero(X.rows(), P),
                  RowMatrix::Zero(X.rows(), P)};
   RowMatrix spread = out.mean;  // of the means, by the update of Welford

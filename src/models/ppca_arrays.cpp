@@ -16,7 +16,8 @@ Container ppca_container(const PpcaFit& fit) {
   put_pca(c, fit.pca);
   c.put_vector("noise_variance", Vector::Constant(1, fit.noise_variance));
   c.put_rows("latent.mean", fit.mean);
-  const json j{{"model", "ppca"},
+  const json j{{"kind", "ppca"},
+               {"model", "ppca"},
                {"pca", fit.latent()},
                {"log_likelihood", number(fit.log_likelihood)},
                {"output_names", fit.output_names},

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include "covary/error.hpp"
-#include "covary/inference/function_draws.hpp"
 #include "covary/inference/uncertain_inputs.hpp"
 #include "covary/models/gaussian_inputs.hpp"
 #include "models/undo_covariance.hpp"
@@ -97,8 +96,8 @@ PredictionGradient RegressionFit::gradient(ConstRows X, Index output) const {
 }
 
 LeaveOneOut RegressionFit::leave_one_out() const {
-  LeaveOneOut loo = posterior.exact().leave_one_out();
-  const RowMatrix Y = output_scaling.undo(posterior.exact().parts().Y);
+  LeaveOneOut loo = posterior.leave_one_out();
+  const RowMatrix Y = output_scaling.undo(posterior.training_outputs());
   return {output_scaling.undo(loo.mean), output_scaling.undo_variance(loo.variance),
           loo.log_density - output_scaling.log_jacobian(Y)};
 }
@@ -112,9 +111,7 @@ std::vector<RowMatrix> RegressionFit::sample(ConstRows X, Index draws, std::uint
 std::vector<FunctionDraw> RegressionFit::sample_functions(Index draws, std::uint64_t seed,
                                                           Index features) const {
   std::vector<FunctionDraw> out;
-  for (auto& draw : posterior.is_exact()
-                        ? posterior.exact().sample_functions(draws, seed, features)
-                        : covary::sample_functions(posterior.sparse(), draws, seed, features))
+  for (auto& draw : posterior.sample_functions(draws, seed, features))
     out.push_back([draw, in = input_scaling, undo = output_scaling](ConstRows X) -> RowMatrix {
       return undo.undo(draw(in.apply(X)));
     });
@@ -122,8 +119,7 @@ std::vector<FunctionDraw> RegressionFit::sample_functions(Index draws, std::uint
 }
 
 RegressionFit without_outputs(RegressionFit fit) {
-  // A sparse posterior has none to begin with.
-  if (fit.posterior.is_exact()) fit.posterior = without_outputs(fit.posterior.exact());
+  fit.posterior = fit.posterior.without_outputs();
   return fit;
 }
 

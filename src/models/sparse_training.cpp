@@ -29,7 +29,7 @@ Parameters SparseRegression::exact_parameters() const {
 }
 
 // The mean negative log density of y, in model units, over rows of which few were in the subset.
-double SparseRegression::held_out_score(const RegressionPosterior& posterior) const {
+double SparseRegression::held_out_score(const Posterior& posterior) const {
   const auto rows =
       sample_rows(X_.rows(), std::min<Index>(X_.rows(), 1000), Random(options_.seed, 0x9a2d));
   const Prediction p = posterior.predict(X_(rows, Eigen::all));

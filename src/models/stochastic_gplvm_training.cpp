@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "covary/error.hpp"
+#include "covary/inference/inducing_posterior.hpp"
 #include "covary/linalg/blas.hpp"
 #include "models/batches.hpp"
 #include "models/q_blocks.hpp"
@@ -177,22 +178,13 @@ GplvmFit StochasticGplvm::finished(NaturalGaussian q, Jitter jitter, Summary sum
   const Index N = rows(), Q = options_.gplvm.latent, P = Y_.cols();
   const Vector values = parameters_.values(), shared = values.tail(values.size() - 2 * N * Q);
   const UncollapsedValues at = unpack(shared, {});
-  // q(u) in the form of a posterior of Gaussian outputs: B = LB·LBᵀ is its precision, c = LBᵀm.
-  std::vector<SparseFactors> factors;
-  for (Index p = 0; p < P; ++p) {
-    SparseFactors f;
-    f.columns = {p};
-    f.LB = cholesky(q.precision()[static_cast<std::size_t>(p)], "the precision of q(u)").L;
-    f.c = q.q().m.col(p);
-    multiply_lower(f.LB, f.c, Op::transpose);
-    f.rows = static_cast<double>(N);
-    factors.push_back(std::move(f));
-  }
   GplvmFit::Mapping mapping{
       LatentView(),
-      SparsePosterior({"vfe", options_.gplvm.kernel, Mean(), features_,
-                       SparseValues{at.theta.front(), at.z.front(), 1.0, Matrix()},
-                       std::move(best.at.Luu.front()), best.at.jitter, std::move(factors)}),
+      InducingPosterior({{{options_.gplvm.kernel, at.theta.front(), features_, at.z.front(),
+                           std::move(best.at.Luu.front()), best.at.jitter}},
+                         Mean(),
+                         Matrix(),
+                         whole(q.q())}),
       Scaling::identity(P)};
   for (Index p = 0; p < P; ++p) mapping.view.columns.push_back(p);
   out.mappings.push_back(std::move(mapping));

@@ -7,6 +7,7 @@
 
 #include "covary/error.hpp"
 #include "covary/features/warnings.hpp"
+#include "covary/inference/inducing_posterior.hpp"
 #include "covary/models/svgp.hpp"
 #include "models/feature_settings.hpp"
 #include "models/q_blocks.hpp"

@@ -12,15 +12,15 @@ namespace covary {
 
 Figure features_figure(const RegressionFit& fit, ConstVector x) {
   constexpr Index most = 24;
-  const SparsePosteriorParts& parts = fit.posterior.sparse().parts();
-  const Features& u = *parts.features;
-  const double *theta = parts.values.theta.data(), *z = parts.values.z.data();
+  const InducingView at_u = fit.posterior.inducing();
+  const Features& u = *at_u.features;
+  const double *theta = at_u.theta.data(), *z = at_u.z.data();
   const Index M = u.size(), n = x.size();
   const RowMatrix at = fit.input_scaling.apply(RowMatrix(x));
   Matrix K(M, n);
   u.Kuf(theta, z, {at.data(), n, 1, 1}, K.data());
   const Vector spread = u.Kuu(theta, z).diagonal().cwiseMax(1e-300).cwiseSqrt();
-  const Vector prior = diagonal(parts.kernel, parts.values.theta, at).cwiseMax(1e-300).cwiseSqrt();
+  const Vector prior = diagonal(at_u.kernel, at_u.theta, at).cwiseMax(1e-300).cwiseSqrt();
 
   Chart chart("What the inducing variables see", input_name(fit, 0),
               "correlation with the function", true);

@@ -16,16 +16,18 @@ namespace {
 constexpr double normal_975 = 1.959963984540054;  // Φ⁻¹(0.975)
 constexpr Index grid_size = 241;
 
+bool keeps_rows(const RegressionFit& fit) { return fit.posterior.can(Capability::training_inputs); }
+
 // Rows that cover the inputs, in the units the model saw: the training inputs, or the inducing
 // inputs of a sparse model, which does not keep the others.
 RowMatrix model_inputs(const RegressionFit& fit) {
-  if (fit.posterior.is_exact()) return fit.posterior.exact().parts().X;
-  const SparsePosteriorParts& parts = fit.posterior.sparse().parts();
-  return parts.features->where(parts.values.z.data());
+  if (keeps_rows(fit)) return fit.posterior.training_inputs();
+  const InducingView u = fit.posterior.inducing();
+  return u.features->where(u.z.data());
 }
 
 const char* rug_words(const RegressionFit& fit) {
-  return fit.posterior.is_exact() ? "where the data are" : "where the inducing variables are";
+  return keeps_rows(fit) ? "where the data are" : "where the inducing variables are";
 }
 
 double median(Vector v) {
@@ -73,7 +75,7 @@ Vector slopes(const RegressionFit& fit) {
   RowMatrix X(n, D);
   for (Index i = 0; i < n; ++i) X.row(i) = all.row(n < 2 ? 0 : i * (all.rows() - 1) / (n - 1));
   Vector out = Vector::Zero(D);
-  for (Index p = 0; p < fit.posterior.outputs(); ++p)
+  for (Index p = 0; p < fit.posterior.functions(); ++p)
     out += fit.posterior.gradient(X, p).mean.array().square().matrix().colwise().sum().transpose();
   for (Index d = 0; d < D; ++d) {
     const auto x = all.col(d).array();
@@ -183,9 +185,8 @@ Figure curve_figure(const RegressionFit& fit, Index output,
   for (std::size_t i = 0; i < draws.size(); ++i)
     chart.line(x, draws[i].col(output), Ink::draw, i == 0 ? "draws of the function" : "");
   chart.line(x, p.mean.col(output), Ink::mean, "mean");
-  if (fit.posterior.is_exact())
-    chart.points(X.col(0),
-                 fit.output_scaling.undo(fit.posterior.exact().training_outputs()).col(output),
+  if (keeps_rows(fit))
+    chart.points(X.col(0), fit.output_scaling.undo(fit.posterior.training_outputs()).col(output),
                  Ink::data, "training data");
   else
     chart.rug(X.col(0), Ink::data, rug_words(fit));
@@ -193,14 +194,14 @@ Figure curve_figure(const RegressionFit& fit, Index output,
     chart.points(options.held_out->X.col(0), options.held_out->Y.col(output), Ink::held_out,
                  "held-out data");
   chart.x_limits(x(0), x(x.size() - 1));
-  if (fit.posterior.is_exact() && X.rows() > 1500)
+  if (keeps_rows(fit) && X.rows() > 1500)
     chart.caption(fmt::format("1500 of {} rows are shown.", X.rows()));
   return chart
       .describe(
           fmt::format("{} against {} from {} to {}: {} {}, the mean of the function between {} "
                       "and {}, its band, the wider band of new observations and {} draws.",
                       name, input_name(fit, 0), short_number(x(0)), short_number(x(x.size() - 1)),
-                      X.rows(), fit.posterior.is_exact() ? "training points" : "inducing inputs",
+                      X.rows(), keeps_rows(fit) ? "training points" : "inducing inputs",
                       short_number(p.mean.col(output).minCoeff()),
                       short_number(p.mean.col(output).maxCoeff()), draws.size()))
       .figure();

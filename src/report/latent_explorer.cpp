@@ -121,7 +121,7 @@ std::string terms_of(const Kernel& kernel, const Vector& theta, Index dims) {
 }
 
 std::string view_json(const GplvmFit& fit, const GplvmFit::Mapping& m, const Drawing& drawing) {
-  const SparsePosteriorParts& p = m.posterior.parts();
+  const InducingView p = m.posterior.inducing();
   const UncertainInputs at(m.posterior);
   const Index M = p.features->size(), Q = fit.latent();
   std::vector<std::string> names;
@@ -130,12 +130,12 @@ std::string view_json(const GplvmFit& fit, const GplvmFit::Mapping& m, const Dra
     names.push_back(quoted(i < fit.output_names.size() ? fit.output_names[i]
                                                        : fmt::format("output {}", column)));
   }
-  const RowMatrix Z = Eigen::Map<const RowMatrix>(p.values.z.data(), M, Q);
+  const RowMatrix Z = Eigen::Map<const RowMatrix>(p.z.data(), M, Q);
   return fmt::format(
       "{{\"name\":{},\"draw\":{},\"rows\":{},\"columns\":{},\"names\":[{}],\"terms\":{},\"Z\":{},"
       "\"weights\":{},\"reduced\":{},\"shift\":{},\"scale\":{}}}",
       quoted(m.view.name), quoted(drawing.kind), drawing.rows, drawing.columns,
-      fmt::join(names, ","), terms_of(p.kernel, p.values.theta, Q), table(Z),
+      fmt::join(names, ","), terms_of(p.kernel, p.theta, Q), table(Z),
       table(RowMatrix(at.weights())), table(RowMatrix(at.reduced())), numbers(m.scaling.shift),
       numbers(m.scaling.scale));
 }
@@ -159,7 +159,7 @@ std::vector<Drawing> drawings(const GplvmFit& fit, const std::string& asked) {
 std::string model_json(const GplvmFit& fit, const LatentExplorerOptions& options) {
   Index weights = 0;
   for (const auto& m : fit.mappings)
-    weights += m.posterior.parts().features->size() * static_cast<Index>(m.view.columns.size());
+    weights += m.posterior.inducing().features->size() * static_cast<Index>(m.view.columns.size());
   if (weights > most_weights)
     throw Unsupported(fmt::format(
         "the page would hold {} weights, and {} is the most a browser takes at ease; decode in "

@@ -30,12 +30,12 @@ Figure relevance_bars(const GplvmFit& fit, std::size_t view) {
       names, Vector(fit.relevance().row(static_cast<Index>(view))), "weight over the largest");
 }
 
-Vector unknown_share(const SparsePosterior& posterior, const RowMatrix& X) {
-  const SparsePosteriorParts& p = posterior.parts();
-  const RowMatrix Z = Eigen::Map<const RowMatrix>(p.values.z.data(), p.features->size(), X.cols());
-  const Matrix K = cross(p.kernel, p.values.theta, X, Z);
+Vector unknown_share(const Posterior& posterior, const RowMatrix& X) {
+  const InducingView p = posterior.inducing();
+  const RowMatrix Z = Eigen::Map<const RowMatrix>(p.z.data(), p.features->size(), X.cols());
+  const Matrix K = cross(p.kernel, p.theta, X, Z);
   const Matrix KR = product(K, UncertainInputs(posterior).reduced());
-  const Vector prior = diagonal(p.kernel, p.values.theta, X);
+  const Vector prior = diagonal(p.kernel, p.theta, X);
   return (1.0 - KR.cwiseProduct(K).rowwise().sum().array() / prior.array()).min(1.0).max(0.0);
 }
 
@@ -112,8 +112,8 @@ Figure latent_map(const GplvmFit& fit, Index a, Index b) {
   rows << fit.mean.col(a), fit.mean.col(b);
   s.marks = marks_of(fit, rows);
   if (fit.mappings.size() == 1) {
-    const auto& p = fit.mappings.front().posterior.parts();
-    const Eigen::Map<const RowMatrix> Z(p.values.z.data(), p.features->size(), fit.latent());
+    const InducingView p = fit.mappings.front().posterior.inducing();
+    const Eigen::Map<const RowMatrix> Z(p.z.data(), p.features->size(), fit.latent());
     s.Z.resize(Z.rows(), 2);
     s.Z << Z.col(a), Z.col(b);
   }
@@ -212,7 +212,7 @@ void add_reconstructions(Page& page, const HeldOutRows& data) {
 }  // namespace
 
 std::string latent_report(const GplvmFit& fit, const LatentReportOptions& options) {
-  const auto& mapping = fit.mappings.front().posterior.parts();
+  const InducingView mapping = fit.mappings.front().posterior.inducing();
   Page page(
       options.title,
       fmt::format(
@@ -278,7 +278,7 @@ std::string latent_report(const PpcaFit& fit, const LatentReportOptions& options
 }
 
 std::string latent_report(const MapGplvmFit& fit, const LatentReportOptions& options) {
-  const std::string kernel = fit.mappings.front().posterior.parts().kernel.print();
+  const std::string kernel = fit.mappings.front().posterior.kernel().print();
   Page page(
       options.title,
       fmt::format(

@@ -19,7 +19,7 @@ namespace {
 using AllPredictions = std::vector<Predictions>;
 
 AllPredictions leave_one_out_predictions(const RegressionFit& fit, const LeaveOneOut& loo) {
-  const RowMatrix Y = fit.output_scaling.undo(fit.posterior.exact().training_outputs());
+  const RowMatrix Y = fit.output_scaling.undo(fit.posterior.training_outputs());
   AllPredictions out;
   for (Index p = 0; p < Y.cols(); ++p)
     out.push_back(observed_predictions(Y.col(p), loo.mean.col(p), loo.variance.col(p)));
@@ -27,7 +27,7 @@ AllPredictions leave_one_out_predictions(const RegressionFit& fit, const LeaveOn
 }
 
 AllPredictions held_out_predictions(const RegressionFit& fit, const HeldOutData& data) {
-  const Index P = fit.posterior.outputs();
+  const Index P = fit.posterior.functions();
   if (data.Y.cols() != P || data.Y.rows() != data.X.rows())
     throw InputError(fmt::format("the held-out outputs are {}×{}, expected {}×{}", data.Y.rows(),
                                  data.Y.cols(), data.X.rows(), P));
@@ -92,21 +92,11 @@ void add_parameters(Page& page, const RegressionFit& fit) {
   page.table(scaling);
 }
 
-// How many outputs were observed.
-double observations(const RegressionPosterior& posterior) {
-  if (posterior.is_exact())
-    return static_cast<double>((!posterior.exact().training_outputs().array().isNaN()).count());
-  double sum = 0.0;
-  for (const auto& g : posterior.sparse().parts().groups)
-    sum += g.rows * static_cast<double>(g.columns.size());
-  return sum;
-}
-
 void add_evidence(Page& page, const RegressionFit& fit,
                   const std::optional<LeaveOneOut>& leave_one_out) {
   const Summary& s = fit.summary;
-  const bool exact = fit.posterior.is_exact();
-  const double observed = observations(fit.posterior);
+  const bool exact = fit.posterior.can(Capability::exact_evidence);
+  const double observed = fit.posterior.observations();
   HtmlTable table{"How well the model explains the data, and what training did.",
                   {"quantity", "value"},
                   {},
@@ -156,7 +146,7 @@ void add_evidence(Page& page, const RegressionFit& fit,
 }
 
 void add_fit(Page& page, const RegressionFit& fit, const RegressionReportOptions& options) {
-  const Index D = fit.posterior.dims(), P = fit.posterior.outputs(),
+  const Index D = fit.posterior.dims(), P = fit.posterior.functions(),
               drawn = std::min(P, options.most_outputs);
   const std::string others =
       drawn < P ? fmt::format(" The first {} of {} outputs are drawn.", drawn, P) : "";
@@ -165,7 +155,8 @@ void add_fit(Page& page, const RegressionFit& fit, const RegressionReportOptions
     if (!others.empty()) page.paragraph(others);
     std::vector<Figure> curves;
     for (Index p = 0; p < drawn; ++p) curves.push_back(curve_figure(fit, p, options));
-    if (!fit.posterior.is_exact()) curves.push_back(features_figure(fit, curve_inputs(fit)));
+    if (fit.posterior.can(Capability::inducing))
+      curves.push_back(features_figure(fit, curve_inputs(fit)));
     page.figures(curves);
     if (fit.posterior.kernel().terms(1).size() < 2) return;
     page.section("Components")
@@ -251,15 +242,15 @@ void RegressionReportOptions::check() const {
 std::string regression_report(const RegressionFit& fit, const RegressionReportOptions& options) {
   options.check();
   std::optional<LeaveOneOut> left_out;
-  if (fit.posterior.is_exact()) left_out = fit.leave_one_out();
+  if (fit.posterior.can(Capability::training_inputs)) left_out = fit.leave_one_out();
   AllPredictions loo, held;
   if (left_out) loo = leave_one_out_predictions(fit, *left_out);
   if (options.held_out) held = held_out_predictions(fit, *options.held_out);
 
   std::vector<std::string> warnings = fit_warnings(fit);
   const auto named = [&](Index p, const char* what) {
-    return fit.posterior.outputs() == 1 ? std::string(what)
-                                        : fmt::format("{}, {}", output_name(fit, p), what);
+    return fit.posterior.functions() == 1 ? std::string(what)
+                                          : fmt::format("{}, {}", output_name(fit, p), what);
   };
   for (Index p = 0; p < static_cast<Index>(loo.size()); ++p)
     append(warnings,
@@ -272,7 +263,8 @@ std::string regression_report(const RegressionFit& fit, const RegressionReportOp
   page.section("At a glance");
   std::vector<std::pair<std::string, std::string>> numbers{
       {"rows", fmt::format("{}", fit.posterior.rows())},
-      {fit.posterior.is_exact() ? "log evidence (nats)" : fit.summary.objective + " (nats)",
+      {fit.posterior.can(Capability::exact_evidence) ? "log evidence (nats)"
+                                                     : fit.summary.objective + " (nats)",
        fmt::format("{:.5g}", fit.log_marginal_likelihood)}};
   const auto add_key = [&](const char* what, const Predictions& p) {
     const auto cells = score_cells(p);

@@ -112,7 +112,7 @@ Figure target_curve(const GeneralisedFit& fit, const TargetData& data) {
   chart.band(x, in_data_units(fit, lower), in_data_units(fit, upper), Ink::outcome,
              "95 % band of a new observation");
   // E(y | f) rises or falls with a single f: its quantiles are those of f, seen through it.
-  if (fit.posterior.latents() == 1) {
+  if (fit.posterior.functions() == 1) {
     const Vector half = normal_975 * p.f.variance.col(0).cwiseSqrt();
     const Matrix none = Matrix::Zero(grid_size, 1);
     const auto at = [&](const Vector& f) -> Vector {
@@ -127,8 +127,8 @@ Figure target_curve(const GeneralisedFit& fit, const TargetData& data) {
   const bool scales = beside && fit.likelihood.aux() != Aux::noise;
   if (scales) y = (y.array() * usual / data.aux.array()).matrix();
   chart.points(data.X.col(0), y, Ink::held_out, named(data.name, "the rows given"));
-  if (fit.posterior.is_sparse()) {
-    const InducingPart& u = fit.posterior.inducing().parts().parts.front();
+  if (fit.posterior.can(Capability::inducing)) {
+    const InducingView u = fit.posterior.inducing();
     chart.rug(fit.input_scaling.undo(u.features->where(u.z.data())).col(0), Ink::data,
               "where the inducing variables are");
   }

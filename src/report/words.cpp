@@ -78,24 +78,23 @@ std::string input_name(const RegressionFit& fit, Index d) {
 std::string output_name(const RegressionFit& fit, Index p) {
   if (p < static_cast<Index>(fit.output_names.size()))
     return fit.output_names[static_cast<std::size_t>(p)];
-  return fit.posterior.outputs() == 1 ? "y" : fmt::format("y{}", p);
+  return fit.posterior.functions() == 1 ? "y" : fmt::format("y{}", p);
 }
 
 std::string lead_sentence(const RegressionFit& fit) {
-  const RegressionPosterior& posterior = fit.posterior;
-  const Index N = posterior.rows(), D = posterior.dims(), P = posterior.outputs();
+  const Posterior& posterior = fit.posterior;
+  const Index N = posterior.rows(), D = posterior.dims(), P = posterior.functions();
   std::vector<std::string> outputs, inputs;
   for (Index p = 0; p < std::min<Index>(P, 6); ++p) outputs.push_back(output_name(fit, p));
   if (P > 6) outputs.emplace_back("…");
   for (Index d = 0; d < std::min<Index>(D, 12); ++d) inputs.push_back(input_name(fit, d));
   if (D > 12) inputs.emplace_back("…");
-  const Index missing =
-      posterior.is_exact() ? posterior.exact().training_outputs().array().isNaN().count() : 0;
+  const bool keeps_rows = posterior.can(Capability::training_inputs);
+  const Index missing = keeps_rows ? posterior.training_outputs().array().isNaN().count() : 0;
   const std::string kind =
-      posterior.is_exact()
-          ? "An exact Gaussian process"
-          : fmt::format("A sparse Gaussian process ({}, {} inducing variables)", posterior.model(),
-                        posterior.sparse().parts().features->size());
+      keeps_rows ? "An exact Gaussian process"
+                 : fmt::format("A sparse Gaussian process ({}, {} inducing variables)",
+                               posterior.name(), posterior.inducing().features->size());
   return fmt::format(
       "{} was fitted to {} row{}: {} as a function of {} input{} ({}), with "
       "kernel {}, mean function {} and Gaussian noise.{}",
@@ -116,17 +115,15 @@ std::vector<std::string> kernel_words(const RegressionFit& fit) {
 }
 
 std::string noise_words(const RegressionFit& fit) {
-  const RegressionPosterior& posterior = fit.posterior;
+  const Posterior& posterior = fit.posterior;
   const double sd = std::sqrt(posterior.noise_variance());
   std::vector<std::string> each;
-  for (Index p = 0; p < std::min<Index>(posterior.outputs(), 6); ++p)
+  for (Index p = 0; p < std::min<Index>(posterior.functions(), 6); ++p)
     each.push_back(fmt::format("{} for {}", short_number(sd * fit.output_scaling.scale(p)),
                                output_name(fit, p)));
   return fmt::format("The noise has a standard deviation of {}, in the units of the data{}.",
                      fmt::join(each, ", "),
-                     posterior.is_exact() && posterior.exact().parts().point_noise.size()
-                         ? ", besides the known noise of each row"
-                         : "");
+                     posterior.point_noise().size() ? ", besides the known noise of each row" : "");
 }
 
 std::vector<std::string> fit_warnings(const RegressionFit& fit) {

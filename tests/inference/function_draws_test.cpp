@@ -4,8 +4,9 @@
 
 #include "covary/error.hpp"
 #include "covary/inference/ep.hpp"
-#include "covary/inference/function_posterior.hpp"
+#include "covary/inference/inducing_posterior.hpp"
 #include "covary/inference/laplace.hpp"
+#include "covary/inference/site_posterior.hpp"
 #include "covary/inference/softmax_laplace.hpp"
 #include "covary/inference/sparse_ep.hpp"
 #include "inference/latent_case.hpp"
@@ -48,10 +49,10 @@ TEST(FunctionDraws, OfTheRowsAndOfInducingVariables) {
   const RowMatrix X = Random(4).normal_matrix(4, 2);
   const LatentApproximation q = expectation_propagation(c.model, c.at);
   const Matrix wanted = covariance(q.posterior, X);
-  const FunctionPosterior rows(std::vector<LatentPosterior>{q.posterior});
+  const SitePosterior rows(q.posterior);
   const Moments a = moments_of(rows.sample(X, many, 1));
   expect_same(a.covariance, wanted);
-  EXPECT_LE((a.mean - rows.predict(X).mean).cwiseAbs().maxCoeff(), 0.02);
+  EXPECT_LE((a.mean - rows.marginals(X).mean).cwiseAbs().maxCoeff(), 0.02);
 
   // Inducing inputs at the observed rows have the same posterior.
   std::vector<Index> observed;
@@ -62,7 +63,7 @@ TEST(FunctionDraws, OfTheRowsAndOfInducingVariables) {
   const SparseEpApproximation s =
       sparse_expectation_propagation(c.model, inducing_points(c.model.kernel, Z), c.at,
                                      Eigen::Map<const Vector>(Z.data(), Z.size()), jitter);
-  const FunctionPosterior inducing(s.posterior);
+  const Posterior inducing(s.posterior);
   const Moments b = moments_of(inducing.sample(X, many, 1));
   expect_same(b.covariance, wanted);
   EXPECT_LE((b.mean - a.mean).cwiseAbs().maxCoeff(), 0.02);
@@ -75,7 +76,7 @@ TEST(FunctionDraws, CorrelatedClasses) {
   c.at.mean_weights = {};
   const MultiLatentModel two{{"se(ard)"}, "softmax(2)", {}, c.model.X, c.model.y};
   const RowMatrix X = Random(4).normal_matrix(3, 2);
-  const FunctionPosterior joint(
+  const SoftmaxPosterior joint(
       laplace_approximation(two, {{c.at.kernel}, Vector(), Matrix(0, 2)}).posterior);
   LatentParameters twice = c.at;
   twice.kernel(0) *= 2.0;
@@ -83,7 +84,7 @@ TEST(FunctionDraws, CorrelatedClasses) {
   std::vector<RowMatrix> draws = joint.sample(X, many, 2), differences;
   for (const RowMatrix& f : draws) differences.emplace_back(f.col(1) - f.col(0));
   expect_same(moments_of(differences).covariance, covariance(difference.posterior, X));
-  const Matrix at_rows = joint.joint().predict(X).covariance;
+  const Matrix at_rows = joint.marginals(X).between;
   const Matrix got = moments_of(draws).covariance;
   for (Index n = 0; n < 3; ++n) {
     EXPECT_NEAR(got(n, n), at_rows(n, 0), 0.03 * at_rows(n, 0));
@@ -93,8 +94,7 @@ TEST(FunctionDraws, CorrelatedClasses) {
 
 TEST(FunctionDraws, SeedsAndBadInput) {
   const auto c = testing::latent_case("poisson", 10);
-  const FunctionPosterior p(
-      std::vector<LatentPosterior>{laplace_approximation(c.model, c.at).posterior});
+  const SitePosterior p(laplace_approximation(c.model, c.at).posterior);
   const RowMatrix X = Random(4).normal_matrix(3, 2);
   EXPECT_EQ(p.sample(X, 3, 5)[2], p.sample(X, 3, 5)[2]);
   EXPECT_NE(p.sample(X, 1, 5)[0], p.sample(X, 1, 6)[0]);

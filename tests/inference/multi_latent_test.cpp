@@ -3,7 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "covary/error.hpp"
-#include "covary/inference/function_posterior.hpp"
+#include "covary/inference/inducing_posterior.hpp"
+#include "covary/inference/site_posterior.hpp"
 #include "covary/inference/slice_sampling.hpp"
 #include "covary/random/random.hpp"
 #include "inference/latent_case.hpp"
@@ -173,8 +174,8 @@ MultiLatentModel uneven_noise() {
 TEST(MultiLatent, NoiseIsLearntWhereItIs) {
   const MultiLatentParameters at{
       {(Vector(2) << 2.0, 1.0).finished()}, Vector::Constant(1, 0.1), Matrix()};
-  const FunctionPosterior q(variational_approximation(uneven_noise(), at).posterior);
-  const FunctionMarginals f = q.predict((RowMatrix(2, 1) << 1.0, 5.0).finished());
+  const SitePosterior q(variational_approximation(uneven_noise(), at).posterior);
+  const FunctionMarginals f = q.marginals((RowMatrix(2, 1) << 1.0, 5.0).finished());
   EXPECT_GT(f.mean(1, 1) - f.mean(0, 1), 2.0);
   EXPECT_NEAR(f.mean(0, 0), std::sin(1.0), 0.1);
 }

@@ -1,4 +1,4 @@
-#include "covary/inference/posterior.hpp"
+#include "covary/inference/exact_posterior.hpp"
 
 #include <gtest/gtest.h>
 

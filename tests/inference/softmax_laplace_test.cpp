@@ -3,8 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "covary/error.hpp"
-#include "covary/inference/function_posterior.hpp"
 #include "covary/inference/gaussian.hpp"
+#include "covary/inference/inducing_posterior.hpp"
+#include "covary/inference/site_posterior.hpp"
 #include "covary/likelihoods/likelihoods.hpp"
 #include "inference/latent_case.hpp"
 #include "inference/multi_latent_case.hpp"
@@ -110,12 +111,12 @@ TEST(SoftmaxLaplace, PosteriorAtTheData) {
     for (Index j = 0; j < 4; ++j)
       EXPECT_NEAR(far.covariance(0, 4 * i + j),
                   i == j ? c.at.kernels[static_cast<std::size_t>(i)](0) : 0.0, 1e-10);
-  const FunctionPosterior any(q.posterior);
-  EXPECT_TRUE(any.is_joint());
-  EXPECT_EQ(any.latents(), 4);
-  EXPECT_EQ(any.predict(RowMatrix::Constant(1, 2, 0.3)).mean,
-            q.posterior.predict(RowMatrix::Constant(1, 2, 0.3)).mean);
-  EXPECT_THROW(any.latent(), Unsupported);
+  const Posterior any = SoftmaxPosterior(q.posterior);
+  EXPECT_EQ(any.functions(), 4);
+  const FunctionMarginals f = any.marginals(RowMatrix::Constant(1, 2, 0.3));
+  EXPECT_EQ(f.mean, q.posterior.predict(RowMatrix::Constant(1, 2, 0.3)).mean);
+  EXPECT_EQ(f.between, q.posterior.predict(RowMatrix::Constant(1, 2, 0.3)).covariance);
+  EXPECT_THROW(any.as<SitePosterior>(), Unsupported);
 }
 
 // The probabilities are those of draws from the joint Gaussian, and not those of its diagonal.

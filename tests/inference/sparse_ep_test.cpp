@@ -96,7 +96,7 @@ TEST(SparseEp, InducingInputsAtTheDataAreFullPowerEp) {
       EXPECT_LE((gs.parameters.kernel - g.kernel).cwiseAbs().maxCoeff(), 1e-6);
       EXPECT_LE((q.tau - full.posterior.lambda).cwiseAbs().maxCoeff(), 1e-7);
       const RowMatrix X_new = Random(9).normal_matrix(6, 2);
-      const FunctionMarginals a = q.posterior.predict(X_new), b = full.posterior.predict(X_new);
+      const FunctionMarginals a = q.posterior.marginals(X_new), b = full.posterior.predict(X_new);
       EXPECT_LE((a.mean - b.mean).cwiseAbs().maxCoeff(), 1e-7);
       EXPECT_LE((a.variance - b.variance).cwiseAbs().maxCoeff(), 1e-7);
     }

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "covary/error.hpp"
-#include "covary/inference/function_draws.hpp"
+#include "covary/inference/exact_posterior.hpp"
 #include "covary/linalg/blas.hpp"
 #include "covary/linalg/parallel.hpp"
 #include "inference/sparse_case.hpp"
@@ -106,7 +106,7 @@ TEST(SparsePosterior, P24Split) {
   EXPECT_LT((split.g_variance.col(0) + split.h_variance - whole.variance_f.col(0)).norm(), 1e-11);
   EXPECT_LT(p.split(t.Z).h_variance.maxCoeff(), 1e-9);  // u determines f there
   // g at the inducing inputs is q(u).
-  const Gaussian u = p.inducing();
+  const Gaussian u = p.q_of_u();
   const auto at = p.split(t.Z);
   EXPECT_LT((at.g_mean.col(0) - u.mean).norm(), 1e-8);
   EXPECT_LT((at.g_variance.col(0) - u.covariance.diagonal()).norm(), 1e-8);
@@ -193,7 +193,7 @@ TEST(SparsePosterior, FurtherRowsEqualAllAtOnce) {
     const SparsePosterior once = posterior_of(all, a);
     const SparsePosterior twice = posterior_of(first, a).with(
         all.X.bottomRows(20), all.Y.bottomRows(20), all.point_noise.tail(20));
-    EXPECT_NEAR(once.value(), twice.value(), 1e-9) << a;
+    EXPECT_NEAR(once.log_evidence(), twice.log_evidence(), 1e-9) << a;
     const Prediction p = once.predict(all.X), q = twice.predict(all.X);
     EXPECT_LT(largest(p.mean - q.mean), 1e-10) << a;
     EXPECT_LT(largest(p.variance_y - q.variance_y), 1e-10) << a;
@@ -248,7 +248,7 @@ TEST(SparsePosterior, FunctionDrawsHaveThePosteriorMoments) {
   const Index n = 3000;
   for (const char* a : {"vfe", "fitc"}) {
     const SparsePosterior p = posterior_of(t, a);
-    const auto draws = sample_functions(p, n, 2, 200);
+    const auto draws = p.sample_functions(n, 2, 200);
     const Prediction want = p.predict(X);
     for (Index output = 0; output < 2; ++output) {
       Matrix f(3, n);
@@ -263,8 +263,8 @@ TEST(SparsePosterior, FunctionDrawsHaveThePosteriorMoments) {
     const RowMatrix one = X.row(1);
     EXPECT_NEAR(draws[0](one)(0, 0), draws[0](X)(1, 0), 1e-12);
   }
-  EXPECT_THROW(sample_functions(posterior_of(t, "sor"), 1, 0), Unsupported);
-  EXPECT_THROW(sample_functions(posterior_of(t, "vfe"), 0, 0), InputError);
+  EXPECT_THROW(posterior_of(t, "sor").sample_functions(1, 0), Unsupported);
+  EXPECT_THROW(posterior_of(t, "vfe").sample_functions(0, 0), InputError);
 }
 
 }  // namespace

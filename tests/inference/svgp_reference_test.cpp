@@ -61,7 +61,7 @@ struct T8 : ThreeLabels {
 
 TEST(SvgpReference, T8ValuesAtAGivenQ) {
   const T8 t;
-  const FunctionMarginals f = t.posterior(t.Z, t.whitened(t.Z, t.m, t.S)).predict(t.X);
+  const FunctionMarginals f = t.posterior(t.Z, t.whitened(t.Z, t.m, t.S)).marginals(t.X);
   const double means[] = {0.50834574984, 0.21907311894, -0.23470061497};
   const double variances[] = {0.65178094568, 0.91508399275, 0.81598894957};
   for (Index i = 0; i < 3; ++i) {
@@ -74,7 +74,7 @@ TEST(SvgpReference, T8ValuesAtAGivenQ) {
   EXPECT_NEAR(logit.value, -3.018468239943, 1e-11);
   EXPECT_NEAR(t.evaluate("bernoulli(probit)").value, -3.536633135864, 1e-10);
   const RowMatrix x = RowMatrix::Constant(1, 1, 0.7);
-  const FunctionMarginals there = t.posterior(t.Z, t.whitened(t.Z, t.m, t.S)).predict(x);
+  const FunctionMarginals there = t.posterior(t.Z, t.whitened(t.Z, t.m, t.S)).marginals(x);
   EXPECT_NEAR(there.mean(0, 0), -0.115127783943, 1e-11);
   EXPECT_NEAR(there.variance(0, 0), 0.602719025417, 1e-11);
   EXPECT_NEAR(class_probabilities("bernoulli(logit)", Vector(), there.mean, there.variance)(0, 1),
@@ -156,7 +156,7 @@ TEST(SvgpReference, T13KlIsZeroAtThePriorOnly) {
   const Matrix Kuu = gram(t.kernel, t.theta, Z);
   const UncollapsedValues prior = t.whitened(Z, Vector::Zero(2), Kuu);
   EXPECT_NEAR(whitened_kl(prior.q), 0.0, 1e-15);
-  const FunctionMarginals f = t.posterior(Z, prior).predict(t.X);
+  const FunctionMarginals f = t.posterior(Z, prior).marginals(t.X);
   for (Index i = 0; i < 3; ++i) {
     EXPECT_NEAR(f.mean(i, 0), 0.0, 1e-15);
     EXPECT_NEAR(f.variance(i, 0), 2.0, 1e-14);
@@ -173,7 +173,7 @@ TEST(SvgpReference, T13KlIsZeroAtThePriorOnly) {
 TEST(SvgpReference, T14MarginalsMatchMonteCarlo) {
   const T8 t;
   const RowMatrix x = RowMatrix::Constant(1, 1, 0.3);
-  const FunctionMarginals f = t.posterior(t.Z, t.whitened(t.Z, t.m, t.S)).predict(x);
+  const FunctionMarginals f = t.posterior(t.Z, t.whitened(t.Z, t.m, t.S)).marginals(x);
   const Cholesky Kuu = cholesky(gram(t.kernel, t.theta, t.Z));
   const Matrix k = cross(t.kernel, t.theta, t.Z, x);
   const Vector a = Kuu.solve(k);

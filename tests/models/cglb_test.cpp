@@ -45,7 +45,7 @@ TEST(CglbModel, PredictsAsTheExactModelOfTheSameParameters) {
 TEST(CglbModel, ComponentsAddUpAndGradientsAreThoseOfThePredictions) {
   const SmallData d = small_data(60, 2, 1, 4);
   const RegressionFit fit = SparseRegression(d.X, d.Y, options("cglb")).fit();
-  const SparsePosterior& posterior = fit.posterior.sparse();
+  const SparsePosterior& posterior = fit.posterior.as<SparsePosterior>();
   const RowMatrix X = small_data(7, 2, 1, 9).X;
   const Prediction whole = posterior.predict(X);
   const auto parts = posterior.components(X);
@@ -69,9 +69,9 @@ TEST(CglbModel, TrainsAndRefusesFurtherRows) {
   const RegressionFit fit = model.fit();
   EXPECT_GT(fit.summary.value, fit.summary.initial_value);
   EXPECT_NEAR(fit.summary.value, model.evaluate().value, 1e-6);
-  EXPECT_EQ(fit.posterior.model(), "cglb");
+  EXPECT_EQ(fit.posterior.name(), "cglb");
   EXPECT_EQ(fit.summary.objective, "elbo");
-  EXPECT_THROW(fit.posterior.sparse().with(d.X, d.Y), InputError);
+  EXPECT_THROW(fit.posterior.as<SparsePosterior>().with(d.X, d.Y), InputError);
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ TEST(Compress, ExactAndSparse) {
   s.training.max_iterations = 30;
   const RegressionFit fits[] = {Regression(d.X, d.y, o).fit(), SparseRegression(d.X, d.y, s).fit()};
   for (const RegressionFit& fit : fits) {
-    SCOPED_TRACE(fit.posterior.model());
+    SCOPED_TRACE(fit.posterior.name());
     double before = std::numeric_limits<double>::infinity();
     for (const double loss : {0.01, 0.1}) {
       CompressOptions options;
@@ -59,7 +59,7 @@ TEST(Compress, ExactAndSparse) {
       EXPECT_LT(c.numbers, c.numbers_before);
       EXPECT_LE(c.numbers, before);
       EXPECT_LT(std::abs(nlpd(c.fit, d) - nlpd(fit, d)), 3.0 * loss);
-      EXPECT_EQ(c.fit.posterior.sparse().parts().features->size(), c.inducing);
+      EXPECT_EQ(c.fit.posterior.as<SparsePosterior>().parts().features->size(), c.inducing);
       EXPECT_NEAR(c.fit.parameters.at("kernel.variance").value(0),
                   fit.parameters.at("kernel.variance").value(0), 0.0);
       before = c.numbers;

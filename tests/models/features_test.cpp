@@ -46,7 +46,7 @@ TEST(Features, OfSparseRegression) {
     SCOPED_TRACE(kind);
     SparseRegression model(d.X, d.y, options_of(kind, 12));
     const RegressionFit fit = model.fit();
-    EXPECT_EQ(fit.posterior.sparse().parts().features->size(), 12);
+    EXPECT_EQ(fit.posterior.as<SparsePosterior>().parts().features->size(), 12);
     ASSERT_TRUE(fit.summary.upper_bound);
     EXPECT_LE(fit.summary.value, *fit.summary.upper_bound);
     const Prediction p = fit.predict(at);
@@ -195,7 +195,7 @@ TEST(Features, FourierOfSparseRegression) {
     SparseRegressionOptions o = options_of("fourier", 40);
     o.kernel = kernel;
     const RegressionFit fit = SparseRegression(d.X, d.y, o).fit();
-    EXPECT_EQ(fit.posterior.sparse().parts().features->size(), 39);
+    EXPECT_EQ(fit.posterior.as<SparsePosterior>().parts().features->size(), 39);
     EXPECT_LE(fit.summary.value, *fit.summary.upper_bound);
     EXPECT_NEAR(fit.predict(RowMatrix::Constant(1, 1, 0.4)).mean(0, 0), std::sin(0.8), 0.2);
   }
@@ -274,10 +274,11 @@ TEST(Features, StackedOfSparseModels) {
     const Matrix mean = fit.predict(at).mean;
     EXPECT_NEAR(mean(0), std::sin(1.4), 0.15);
     EXPECT_NEAR(mean(1), 0.72, 0.15);
-    const auto parts = fit.posterior.sparse().components(fit.input_scaling.apply(at));
+    const auto parts = fit.posterior.as<SparsePosterior>().components(fit.input_scaling.apply(at));
     ASSERT_EQ(parts.size(), 3u);
     EXPECT_EQ(parts[2].mean.norm(), 0.0);
-    const double whole = fit.posterior.sparse().predict(fit.input_scaling.apply(at)).mean(0);
+    const double whole =
+        fit.posterior.as<SparsePosterior>().predict(fit.input_scaling.apply(at)).mean(0);
     EXPECT_NEAR(parts[0].mean(0) + parts[1].mean(0), whole, 1e-9);
   }
   SvgpOptions s;

@@ -13,9 +13,9 @@ TEST(FirstVersion, LoadsAndPredictsWhatItDid) {
   ASSERT_EQ(m.inputs.columns.size(), 2u);
   EXPECT_EQ(m.inputs.columns[1].levels, (std::vector<std::string>{"blue", "green", "red"}));
   EXPECT_EQ(m.fit.output_names, (std::vector<std::string>{"y", "z"}));
-  EXPECT_EQ(m.fit.posterior.exact().parts().kernel.print(),
+  EXPECT_EQ(m.fit.posterior.as<ExactPosterior>().parts().kernel.print(),
             "se(ard) + matern32@0 * periodic@0 + white");
-  EXPECT_EQ(m.fit.posterior.exact().parts().mean.print(), "linear");
+  EXPECT_EQ(m.fit.posterior.as<ExactPosterior>().parts().mean.print(), "linear");
   EXPECT_EQ(m.fit.parameters.at("kernel.2.variance").tied_to, "likelihood.variance");
   EXPECT_EQ(m.fit.parameters.at("kernel.0.lengthscales").prior->describe(), "gamma(2,1)");
   EXPECT_EQ(m.fit.summary.iterations, 6);

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "covary/error.hpp"
+#include "covary/inference/inducing_posterior.hpp"
 #include "covary/likelihoods/formula.hpp"
 #include "covary/models/generalised.hpp"
 #include "covary/models/model_file.hpp"

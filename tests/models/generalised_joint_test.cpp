@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "covary/inference/site_posterior.hpp"
 #include "covary/inference/softmax_laplace.hpp"
 #include "covary/likelihoods/likelihoods.hpp"
 #include "covary/random/random.hpp"
@@ -19,8 +20,14 @@ TEST(GeneralisedFit, JointPosterior) {
   const MultiLatentModel model{{"se"}, "softmax(3)", {}, X, y};
   const MultiLatentParameters at{{(Vector(2) << 9.0, 1.0).finished()}, Vector(), Matrix()};
   const JointPosterior q = laplace_approximation(model, at).posterior;
-  GeneralisedFit fit{
-      "laplace", q, "softmax(3)", Vector(), Scaling::identity(2), Scaling::identity(1), {}, {}};
+  GeneralisedFit fit{"laplace",
+                     SoftmaxPosterior(q),
+                     "softmax(3)",
+                     Vector(),
+                     Scaling::identity(2),
+                     Scaling::identity(1),
+                     {},
+                     {}};
   fit.input_scaling.scale *= 2.0;
 
   const RowMatrix X_new = Random(2).normal_matrix(5, 2);

@@ -179,7 +179,7 @@ TEST(RowDensity, OfTheFixture) {
   Gplvm model = fixture_a(o);
   set_mapping(model);
   const GplvmFit fit = model.fit();
-  const RowDensity density(fit.mappings[0].posterior);
+  const RowDensity density(fit.mappings[0].posterior.as<SparsePosterior>());
   const RowMatrix m = rows_of(1, 2, {.2, -.2}), S = rows_of(1, 2, {.2, .2}),
                   y = rows_of(1, 2, {.4, -.1});
   const double kl = 0.5 * (m.array().square() + S.array() - S.array().log() - 1.0).sum();
@@ -429,7 +429,7 @@ TEST(Gplvm, BadInput) {
   odd.col(2).setConstant(3.0);
   const GplvmFit fit = Gplvm(odd, o).fit();
   EXPECT_TRUE(std::isfinite(fit.elbo));
-  EXPECT_EQ(fit.mappings[0].posterior.parts().features->size(), 6);
+  EXPECT_EQ(fit.mappings[0].posterior.inducing().features->size(), 6);
   EXPECT_THROW(fit.forecast(RowMatrix::Zero(1, 1)), InputError);
   EXPECT_THROW(fit.infer(RowMatrix::Zero(1, 2)), InputError);
 }

@@ -56,7 +56,7 @@ double error(const RegressionFit& fit) {
 TEST(MissingInputs, RowsWithHolesHelp) {
   const Data d;
   const MissingInputsFit fit = MissingInputsRegression(d.holed, d.Y, quick()).fit();
-  EXPECT_EQ(fit.regression.posterior.model(), "vfe");
+  EXPECT_EQ(fit.regression.posterior.name(), "vfe");
   SparseRegressionOptions o;
   o.inducing = 15;
   const RegressionFit complete = SparseRegression(d.X.topRows(15), d.Y.topRows(15), o).fit();

@@ -84,7 +84,7 @@ TEST_F(ModelFile, RoundTripAfterUpdatesGivesTheSameBits) {
     if (n > 1) Y(2, 0) = Y(4, 1) = std::nan("");
     m.fit = m.fit.with(more.X, Y, Vector::Constant(n, 0.05));
   }
-  EXPECT_EQ(m.fit.posterior.exact().parts().appended, (std::vector<Index>{7, 1}));
+  EXPECT_EQ(m.fit.posterior.as<ExactPosterior>().parts().appended, (std::vector<Index>{7, 1}));
   for (const bool outputs : {true, false}) {
     if (!outputs) m.fit = without_outputs(m.fit);
     save_model(path(), m);
@@ -130,7 +130,7 @@ TEST_F(ModelFile, WithoutOutputsItPredictsTheSameBits) {
   save_model(path(), without);
   EXPECT_FALSE(read_container(path()).has("Y"));
   const SavedModel after = load_model(path());
-  EXPECT_FALSE(after.fit.posterior.exact().has_outputs());
+  EXPECT_FALSE(after.fit.posterior.as<ExactPosterior>().has_outputs());
   const RowMatrix X = friedman_data(30, 2, 6).X;
   const Prediction p = with.fit.predict(X), q = after.fit.predict(X);
   EXPECT_EQ(p.mean, q.mean);
@@ -160,8 +160,8 @@ TEST_F(ModelFile, WithoutOutputsWhatNeedsThemIsRefused) {
   };
   refused([&] { fit.leave_one_out(); });
   refused([&] { fit.posterior.log_evidence(); });
-  refused([&] { fit.posterior.exact().one_step_log_densities(); });
-  refused([&] { fit.posterior.exact().training_outputs(); });
+  refused([&] { fit.posterior.as<ExactPosterior>().one_step_log_densities(); });
+  refused([&] { fit.posterior.as<ExactPosterior>().training_outputs(); });
   refused([&] { fit.sample_functions(1, 1); });
   refused([&] { fit.with(RowMatrix::Zero(1, 6), RowMatrix::Zero(1, 2), Vector::Ones(1)); });
 }

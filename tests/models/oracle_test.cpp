@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "covary/inference/posterior.hpp"
+#include "covary/inference/exact_posterior.hpp"
 #include "covary/models/regression.hpp"
 #include "support/json_arrays.hpp"
 

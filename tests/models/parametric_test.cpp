@@ -76,7 +76,7 @@ TEST(Parametric, IsRegressionOnItsFunctions) {
     o.training.max_iterations = 0;
     SparseRegression model(d.X, d.y, o);
     const RegressionFit fit = model.fit();
-    const auto& parts = fit.posterior.sparse().parts();
+    const auto& parts = fit.posterior.as<SparsePosterior>().parts();
     const auto phi = [&](const RowMatrix& X) {
       Matrix K(parts.features->size(), X.rows());
       parts.features->Kuf(parts.values.theta.data(), parts.values.z.data(),

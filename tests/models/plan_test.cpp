@@ -5,7 +5,7 @@
 
 #include "covary/error.hpp"
 #include "covary/features/planner.hpp"
-#include "covary/inference/posterior.hpp"
+#include "covary/inference/exact_posterior.hpp"
 #include "covary/kernels/kernels.hpp"
 #include "covary/linalg/blas.hpp"
 #include "covary/models/sparse_regression.hpp"
@@ -149,7 +149,7 @@ TEST(Plan, AutomaticNumber) {
   const RegressionFit few = SparseRegression(X, y, o).fit();
   EXPECT_NE(few.summary.reason.find("at the limit of features"), std::string::npos)
       << few.summary.reason;
-  EXPECT_EQ(few.posterior.sparse().parts().features->size(), 5);
+  EXPECT_EQ(few.posterior.as<SparsePosterior>().parts().features->size(), 5);
   o.planned_kl = 0.0;
   EXPECT_THROW(SparseRegression(X, y, o), InputError);
   EXPECT_THROW(SparseRegression(X, y, {.inducing = 5}).plan(), InputError);

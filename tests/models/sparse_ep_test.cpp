@@ -112,7 +112,7 @@ TEST(GeneralisedSparseEp, TrainingMovesInducingInputsAndTellsClassesApart) {
     EXPECT_EQ(fit.model, "fitc");
     EXPECT_GT(fit.value, before + 5.0);
     EXPECT_GT((model.parameters().at("features.Z").value - Z).cwiseAbs().maxCoeff(), 1e-3);
-    EXPECT_TRUE(fit.posterior.is_sparse());
+    EXPECT_TRUE(fit.posterior.can(Capability::inducing));
     const Matrix p = fit.predict(d.X).probabilities;
     Index right = 0;
     for (Index n = 0; n < 100; ++n) right += (p(n, 1) > 0.5) == (d.y(n) == 1.0);

@@ -75,7 +75,7 @@ TEST_F(SparseFile, ASampleOfTheRowsIsEnoughToStartFrom) {
   // Every row counts in the bound: it is that of the same model in memory at these parameters.
   options.training.tell = nullptr;
   SparseRegression all(X, Y, options);
-  all.set_parameters(fit.parameters, fit.posterior.sparse().parts().features);
+  all.set_parameters(fit.parameters, fit.posterior.as<SparsePosterior>().parts().features);
   EXPECT_EQ(file.evaluate().value, all.evaluate().value);
   const Prediction p = fit.predict(d.X.bottomRows(500));
   const double rmse = std::sqrt((p.mean - d.Y.bottomRows(500)).squaredNorm() / 500.0);

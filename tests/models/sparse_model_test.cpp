@@ -49,7 +49,7 @@ TEST(SparseModelFile, FeaturesOfOneColumnKeepTheBits) {
     m.fit.output_names = {"y"};
     const SavedModel back = load_model_bytes(save_model_bytes(m));
     EXPECT_EQ(m.fit.predict(d.X).mean, back.fit.predict(d.X).mean) << kind;
-    EXPECT_EQ(back.fit.posterior.sparse().parts().features->name(), kind);
+    EXPECT_EQ(back.fit.posterior.as<SparsePosterior>().parts().features->name(), kind);
   }
 }
 
@@ -86,8 +86,8 @@ TEST(SparseModelFile, StackedFeaturesKeepTheBits) {
     const SavedModel back = load_model_bytes(bytes);
     EXPECT_EQ(m.fit.predict(d.X).mean, back.fit.predict(d.X).mean) << kind;
     EXPECT_EQ(m.fit.predict(d.X).variance_f, back.fit.predict(d.X).variance_f) << kind;
-    EXPECT_EQ(m.fit.posterior.sparse().components(d.X)[2].mean,
-              back.fit.posterior.sparse().components(d.X)[2].mean);
+    EXPECT_EQ(m.fit.posterior.as<SparsePosterior>().components(d.X)[2].mean,
+              back.fit.posterior.as<SparsePosterior>().components(d.X)[2].mean);
 
     const Container good = parse_container(bytes);
     for (const auto& [name, tensor] : good.tensors) {
@@ -124,7 +124,7 @@ TEST(SparseModelFile, RoundTripKeepsTheBits) {
     const Prediction p = m.fit.predict(X), q = back.fit.predict(X);
     EXPECT_EQ(p.mean, q.mean) << a;
     EXPECT_EQ(p.variance_f, q.variance_f) << a;
-    EXPECT_EQ(back.fit.posterior.model(), a);
+    EXPECT_EQ(back.fit.posterior.name(), a);
     EXPECT_EQ(back.fit.parameters.values(), m.fit.parameters.values());
     EXPECT_EQ(back.fit.diagnostics, m.fit.diagnostics);
     EXPECT_EQ(back.fit.summary.upper_bound, m.fit.summary.upper_bound);

@@ -16,7 +16,7 @@ using testing::small_data;
 using testing::SmallData;
 
 const SparsePosteriorParts& parts_of(const RegressionFit& fit) {
-  return fit.posterior.sparse().parts();
+  return fit.posterior.as<SparsePosterior>().parts();
 }
 
 double diagnostic(const RegressionFit& fit, const std::string& name) {
@@ -36,7 +36,7 @@ TEST(SparseRegression, NearTheExactFitWithEnoughInducingInputs) {
   const Prediction a = fit.predict(d.X), b = exact.predict(d.X);
   EXPECT_LT((a.mean - b.mean).cwiseAbs().maxCoeff(), 0.01);
   EXPECT_EQ(fit.summary.objective, "elbo");
-  EXPECT_EQ(fit.posterior.model(), "vfe");
+  EXPECT_EQ(fit.posterior.name(), "vfe");
 }
 
 TEST(SparseRegression, TrainingNeverEndsBelowItsStart) {
@@ -96,12 +96,12 @@ TEST(SparseRegression, AWarmStartTrainsByAnotherApproximationFirst) {
   options.training.tell = [&](const std::string& text) { told.push_back(text); };
   SparseRegression model(d.X, d.Y, options);
   const RegressionFit warm = model.fit();
-  EXPECT_EQ(warm.posterior.model(), "vfe");
+  EXPECT_EQ(warm.posterior.name(), "vfe");
   EXPECT_EQ(std::count(told.begin(), told.end(), "warm start: trained by fitc first"), 1);
   EXPECT_GE(warm.summary.value, warm.summary.initial_value);
   // It goes on from FITC's optimum: the bound at that point is where its training begins.
   SparseRegression at(d.X, d.Y, {.approximation = "vfe", .inducing = 5});
-  at.set_parameters(fitc.parameters, fitc.posterior.sparse().parts().features);
+  at.set_parameters(fitc.parameters, fitc.posterior.as<SparsePosterior>().parts().features);
   EXPECT_NEAR(warm.summary.initial_value, at.evaluate().value, 1e-6);
 
   options.inducing = 0;

@@ -179,7 +179,7 @@ TEST(UncertainPrediction, E32ExactIsSparseWithEveryRow) {
 // Rows whose inputs are certain join as with() has them.
 TEST(UncertainPrediction, FurtherGaussianRowsWithoutVarianceAreFurtherRows) {
   const Data d;
-  const SparsePosterior before = sparse_fit(d, "vfe").posterior.sparse();
+  const SparsePosterior before = sparse_fit(d, "vfe").posterior.as<SparsePosterior>();
   Random random(4);
   const RowMatrix X = random.normal_matrix(3, 2), Y = random.normal_matrix(3, 2);
   const auto rows_of = [](const Matrix& S) { return std::vector<Matrix>(3, S); };
@@ -190,7 +190,7 @@ TEST(UncertainPrediction, FurtherGaussianRowsWithoutVarianceAreFurtherRows) {
   EXPECT_LT((points.predict(at).mean - none.predict(at).mean).cwiseAbs().maxCoeff(), 1e-7);
   EXPECT_NEAR(points.value(), none.value(), 1e-6);
   EXPECT_GT((points.predict(at).mean - some.predict(at).mean).cwiseAbs().maxCoeff(), 1e-4);
-  EXPECT_THROW(with_gaussian_rows(sparse_fit(d, "fitc").posterior.sparse(), X,
+  EXPECT_THROW(with_gaussian_rows(sparse_fit(d, "fitc").posterior.as<SparsePosterior>(), X,
                                   rows_of(Matrix::Ones(2, 1)), Y),
                Unsupported);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
-#include "covary/inference/regression_posterior.hpp"
+#include "covary/inference/exact_posterior.hpp"
+#include "covary/inference/sparse_posterior.hpp"
 
 namespace covary {
 
@@ -12,7 +13,9 @@ class CompressionTarget {
  public:
   // Unsupported of SoR, which is no posterior of the kernel's process, of CGLB, whose mean lives on
   // its rows, and of features other than points. White noise of the kernel counts as noise.
-  explicit CompressionTarget(const RegressionPosterior& posterior);
+  explicit CompressionTarget(const ExactPosterior& posterior);
+  explicit CompressionTarget(const SparsePosterior& posterior);
+  explicit CompressionTarget(const Posterior& posterior);
 
   const Kernel& kernel() const { return kernel_; }
   const Vector& theta() const { return theta_; }
@@ -44,6 +47,8 @@ class CompressionTarget {
   Share share(const Group& g, const Matrix& a) const;
   Matrix whitened(const Features& features, const Vector& z, const Matrix& Luu, Matrix* K) const;
 
+  explicit CompressionTarget(const PosteriorNode& of);
+
   Kernel kernel_;
   Vector theta_;
   Mean mean_;
@@ -54,10 +59,7 @@ class CompressionTarget {
   std::vector<Group> groups_;
 };
 
-// Numbers that a posterior of M variables has to store for P outputs: M·P weights, M² and the
-// features' own parameters; M + M² + M·C(D + 1) for one output and C points each (van der Wilk
-// 2019, section 4.5.3). An exact one has as many variables as rows.
-double stored_numbers(const RegressionPosterior& posterior);
+// What Posterior::stored_numbers() is of one through these features.
 double stored_numbers(const Features& features, Index outputs);
 
 }  // namespace covary

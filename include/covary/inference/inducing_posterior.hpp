@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "covary/inference/latent.hpp"
+#include "covary/inference/sparse_posterior.hpp"
 #include "covary/statistics/row_terms.hpp"
 
 namespace covary {
@@ -20,24 +20,61 @@ struct InducingPart {
 struct InducingPosteriorParts {
   std::vector<InducingPart> parts;  // one for all latent functions, or one for each
   Mean mean;
-  Matrix mean_weights;  // basis × L, when the mean is not zero
-  WhitenedGaussian q;   // M×L
+  Matrix mean_weights;               // basis × L, when the mean is not zero
+  WhitenedGaussian q;                // M×L
+  Approximation approximation = {};  // by which further rows of Gaussian noise join
 };
 
-// The posterior of L latent functions through q(u): f has the mean m(x) + aᵀm and the variance
+// The posterior of L functions through q(u): f has the mean m(x) + aᵀm and the variance
 // k(x, x) − |a|² + |Lsᵀa|² with a = Luu⁻¹k_u(x). Its size does not depend on the data. Immutable
-// and thread-safe.
-class InducingPosterior {
+// and thread-safe. It knows no likelihood; what needs noise takes it with the rows.
+class InducingPosterior final : public PosteriorNode {
  public:
   explicit InducingPosterior(InducingPosteriorParts parts);
 
   const InducingPosteriorParts& parts() const { return parts_; }
-  Index latents() const { return parts_.q.m.cols(); }
-  Index dims() const { return parts_.parts.front().features->dims(); }
+  std::string name() const override { return "inducing"; }
+  bool can(Capability c) const override;
+  Index functions() const override { return parts_.q.m.cols(); }
+  Index dims() const override { return parts_.parts.front().features->dims(); }
+  const Kernel& kernel(Index function = 0) const override { return part(function).kernel; }
+  const Vector& theta(Index function = 0) const override { return part(function).theta; }
+  const Mean& mean() const override { return parts_.mean; }
+  double jitter() const override { return parts_.parts.front().jitter; }
+  // Of q(u) alone, up to what does not depend on it: further rows change it as they change the
+  // bound.
+  double log_evidence() const override;
+
   // In blocks by threads: memory does not grow with the rows beyond the result.
-  FunctionMarginals predict(ConstRows X) const;
+  FunctionMarginals marginals(ConstRows X) const override;
+  Matrix covariance(ConstRows X, Index function = 0) const override;
+  std::vector<RowMatrix> sample(ConstRows X, Index draws, std::uint64_t seed) const override;
+  std::vector<ComponentPrediction> components(ConstRows X) const override;
+  PredictionGradient gradient(ConstRows X, Index function = 0) const override;
+  // What follows needs one kernel for all functions.
+  std::vector<FunctionDraw> sample_functions(Index draws, std::uint64_t seed,
+                                             Index features = 2000) const override;
+  UncertainInputs at_gaussians() const override;
+  Posterior further(ConstRows X, ConstRows Y, ConstVector point_noise) const override;
+  using PosteriorNode::further;
+  CompressionTarget compression_target() const override;
+
+  InducingView inducing_variables(Index function = 0) const override {
+    const InducingPart& p = part(function);
+    return {p.kernel, p.theta, p.features, p.z, p.Luu};
+  }
+  WhitenedGaussian q_of_v() const override { return parts_.q; }
+  double stored_numbers() const override;
+  void store(Archive& to) const override;
 
  private:
+  const InducingPart& part(Index function) const;
+  void check_inputs(ConstRows X) const;
+  // The same q(u) by its precision, B = (Ls·Lsᵀ)⁻¹ = LB·LBᵀ and c = LBᵀm, as a collapsed bound has
+  // it: of the functions with this part's kernel.
+  SparsePosterior by_precision(Index part) const;
+  SparsePosterior by_precision() const;  // of all, which must share it
+
   InducingPosteriorParts parts_;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "covary/inference/posterior.hpp"
 #include "covary/inference/site_factor.hpp"
 #include "covary/kernels/kernel.hpp"
 #include "covary/kernels/mean.hpp"
@@ -23,11 +24,6 @@ struct LatentModel {
 // Values of the parameters, or the derivatives by them.
 struct LatentParameters {
   Vector kernel, likelihood, mean_weights;
-};
-
-// What a posterior says of L latent functions at n rows.
-struct FunctionMarginals {
-  Matrix mean, variance;  // n×L; variances are never negative
 };
 
 // The Gaussian approximation of p(f | y) that every method ends with: at the N observed rows the

@@ -1,23 +1,37 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "covary/inference/exact.hpp"
+#include "covary/features/features.hpp"
 #include "covary/kernels/kernel.hpp"
 #include "covary/kernels/mean.hpp"
-#include "covary/linalg/cholesky.hpp"
 
 namespace covary {
 
-// Marginal predictions at n rows for P outputs.
+struct Archive;
+struct Container;
+class CompressionTarget;
+class Posterior;
+class UncertainInputs;
+struct WhitenedGaussian;
+
+// Marginal predictions at n rows for P outputs with Gaussian noise.
 struct Prediction {
   RowMatrix mean;        // n×P
   RowMatrix variance_f;  // of the function; never negative
   RowMatrix variance_y;  // with the noise
+};
+
+// What a posterior says of F functions at n rows, each row by itself.
+struct FunctionMarginals {
+  Matrix mean, variance;  // n×F; variances are never negative
+  // Where the posterior correlates the functions of a row: n×F², row by row of an F×F matrix.
+  Matrix between = {};
 };
 
 struct ComponentPrediction {
@@ -25,7 +39,7 @@ struct ComponentPrediction {
   RowMatrix mean, variance;
 };
 
-// Gradients of the predictions of one output by the inputs, row by row.
+// Gradients of the predictions of one function by the inputs, row by row.
 struct PredictionGradient {
   RowMatrix mean, variance;  // n×D
 };
@@ -36,101 +50,186 @@ struct LeaveOneOut {
   double log_density = 0.0;  // Σ log p(y_n | y_−n)
 };
 
+// f = g + h: what data can change, and what they cannot because u does not reach it (zero at the
+// inducing inputs). The latter is also FITC's heteroscedastic diagonal, less the noise.
+struct SplitPrediction {
+  RowMatrix g_mean, g_variance;  // n×P
+  Vector h_variance;             // n, white noise included
+};
+
 // One draw of the function that can be evaluated anywhere: n×P values at n rows.
 using FunctionDraw = std::function<RowMatrix(ConstRows)>;
 
-// Everything a posterior is made of, in the units the model saw.
-struct ExactPosteriorParts {
-  Kernel kernel = "se";
-  Vector theta;
-  Mean mean;
-  Matrix mean_weights;  // basis × P
-  double noise_variance = 0.0;
-  Vector point_noise;   // N or empty
-  double jitter = 0.0;  // absolute, that was asked for; forming the factor adds what more it needs
-  RowMatrix X;          // N×D
-  RowMatrix Y;          // N×P, NaN where missing
-  // K⁻¹(Y − m), NaN where missing, in place of Y; else empty. It predicts as Y does.
-  RowMatrix alpha = {};  // N×P
-  // The last rows, as with() added them one call after the other: a factor that was extended has
-  // other bits than one formed at once.
-  std::vector<Index> appended = {};
+// A kernel at its parameters with the inducing variables of one function. It refers to the
+// posterior, which must outlive it.
+struct InducingView {
+  const Kernel& kernel;
+  const Vector& theta;
+  const FeaturesPtr& features;
+  const Vector& z;
+  const Matrix& Luu;  // factor of Kuu + jitter
 };
 
-// The posterior of exact regression: immutable and thread-safe.
-class ExactPosterior {
+// What some posteriors do and others refuse.
+enum class Capability {
+  outputs,           // predict(): the noise is Gaussian and known
+  components,        // of a kernel that is a sum
+  gradients,         // of marginals, in x
+  gaussian_inputs,   // at_gaussians()
+  function_draws,    // sample_functions()
+  further_rows,      // with()
+  compression,       // compression_target()
+  leave_one_out,     // leave_one_out(), one_step_log_densities()
+  training_inputs,   // training_inputs()
+  training_outputs,  // training_outputs()
+  inducing,          // inducing()
+  split,             // split()
+  exact_evidence     // log_evidence() is the evidence and no bound or approximation of it
+};
+
+// q(f) of F functions, given data: what any posterior is asked, each as a method of Posterior
+// explains. Immutable and thread-safe. What is not pure is refused unless overridden, and can()
+// says what is.
+class PosteriorNode {
  public:
-  explicit ExactPosterior(ExactPosteriorParts parts);
+  virtual ~PosteriorNode() = default;
+  virtual std::string name() const = 0;
+  virtual bool can(Capability) const { return false; }
+  virtual Index functions() const = 0;
+  virtual Index dims() const = 0;
+  virtual const Kernel& kernel(Index function = 0) const = 0;
+  virtual const Vector& theta(Index function = 0) const = 0;
+  virtual const Mean& mean() const = 0;
+  virtual double jitter() const { return 0.0; }
+  virtual Index rows() const;
+  virtual double noise_variance() const;
+  virtual double log_evidence() const;
+  virtual double observations() const;
 
-  const ExactPosteriorParts& parts() const { return parts_; }
-  Index outputs() const { return has_outputs() ? parts_.Y.cols() : parts_.alpha.cols(); }
-  Index dims() const { return parts_.X.cols(); }
-  double jitter() const { return jitter_; }
+  virtual FunctionMarginals marginals(ConstRows X) const = 0;
+  virtual Prediction predict(ConstRows X) const;
+  virtual RowMatrix predict_mean(ConstRows X) const;
+  virtual Matrix covariance(ConstRows X, Index function = 0) const = 0;
+  virtual std::vector<RowMatrix> sample(ConstRows X, Index draws, std::uint64_t seed) const = 0;
+  virtual double sample_bytes(double n) const { return 24.0 * n * n; }
+  virtual std::vector<FunctionDraw> sample_functions(Index draws, std::uint64_t seed,
+                                                     Index features) const;
+  virtual std::vector<ComponentPrediction> components(ConstRows X) const;
+  virtual PredictionGradient gradient(ConstRows X, Index function = 0) const;
+  virtual SplitPrediction split(ConstRows X) const;
+  virtual UncertainInputs at_gaussians() const;
+  virtual Posterior further(ConstRows X, ConstRows Y, ConstVector point_noise) const;
+  virtual Posterior further(ConstRows mean, const std::vector<Matrix>& S, ConstRows Y) const;
+  virtual CompressionTarget compression_target() const;
+  virtual LeaveOneOut leave_one_out() const;
+  virtual Vector one_step_log_densities(Index function = 0) const;
+  virtual const RowMatrix& training_inputs() const;
+  virtual const RowMatrix& training_outputs() const;
+  virtual const Vector& point_noise() const;
+  virtual std::shared_ptr<const PosteriorNode> stripped() const { return nullptr; }
+  virtual InducingView inducing_variables(Index function = 0) const;
+  virtual WhitenedGaussian q_of_v() const;
+  virtual double stored_numbers() const = 0;
+  virtual void store(Archive& to) const = 0;
 
-  // Without them (see without_outputs) what needs them is an InputError: the evidence,
-  // leave-one-out and one-step predictions, draws as functions, further rows.
-  bool has_outputs() const { return parts_.alpha.size() == 0; }
-  const RowMatrix& training_outputs() const;
+ protected:
+  [[noreturn]] void refuse(const std::string& what) const;
+};
 
-  // In blocks: memory does not grow with the rows beyond the result.
-  Prediction predict(ConstRows X) const;
-  // The mean alone, in O(N) a row.
-  RowMatrix predict_mean(ConstRows X) const;
-  // Covariance of f at n rows for one output, white noise included.
-  Matrix covariance(ConstRows X, Index output = 0) const;
-  std::vector<ComponentPrediction> components(ConstRows X) const;
-  PredictionGradient gradient(ConstRows X, Index output = 0) const;
+// A posterior of any kind, as a value.
+class Posterior {
+ public:
+  template <std::derived_from<PosteriorNode> T>
+  Posterior(T node) : node_(std::make_shared<const T>(std::move(node))) {}  // NOLINT: it is one
 
-  double log_evidence() const;
-  // log p(y_n | y_1 … y_{n−1}) of each observed row, in order; their sum is the evidence (P1).
-  Vector one_step_log_densities(Index output = 0) const;
-  LeaveOneOut leave_one_out() const;
+  std::string name() const { return node_->name(); }  // "exact", "vfe", "pep(0.5)", "sites", …
+  bool can(Capability c) const { return node_->can(c); }
+  Index functions() const { return node_->functions(); }
+  Index dims() const { return node_->dims(); }  // of the inputs that the model sees
+  const Kernel& kernel(Index function = 0) const { return node_->kernel(function); }
+  const Vector& theta(Index function = 0) const { return node_->theta(function); }
+  const Mean& mean() const { return node_->mean(); }
+  double jitter() const { return node_->jitter(); }
+  Index rows() const { return node_->rows(); }  // the most that any output was observed in
+  double noise_variance() const { return node_->noise_variance(); }
+  double log_evidence() const { return node_->log_evidence(); }  // or its bound
+  double observations() const { return node_->observations(); }  // outputs that were observed
 
-  // Joint draws of f at the rows X: one n×P matrix for each draw.
-  std::vector<RowMatrix> sample(ConstRows X, Index draws, std::uint64_t seed) const;
-  // Draws as functions by pathwise conditioning (Wilson et al. 2021): a prior draw of `features`
-  // random features, corrected exactly at the data. White noise in the kernel counts as noise here.
+  // Of each row by itself; with Gaussian noise; the mean alone, which may be much quicker. In
+  // blocks: memory does not grow with the rows beyond the result.
+  FunctionMarginals marginals(ConstRows X) const { return node_->marginals(X); }
+  Prediction predict(ConstRows X) const { return node_->predict(X); }
+  RowMatrix predict_mean(ConstRows X) const { return node_->predict_mean(X); }
+  // Of one function at n rows, white noise included: n×n.
+  Matrix covariance(ConstRows X, Index function = 0) const {
+    return node_->covariance(X, function);
+  }
+  // Joint draws over the rows X: one n×F matrix for each.
+  std::vector<RowMatrix> sample(ConstRows X, Index draws, std::uint64_t seed) const {
+    return node_->sample(X, draws, seed);
+  }
+  double sample_bytes(double n) const { return node_->sample_bytes(n); }  // memory of that
+  // Draws that can be evaluated anywhere, of so many random features. White noise of the kernel
+  // counts as noise here.
   std::vector<FunctionDraw> sample_functions(Index draws, std::uint64_t seed,
-                                             Index features = 2000) const;
+                                             Index features = 2000) const {
+    return node_->sample_functions(draws, seed, features);
+  }
+  std::vector<ComponentPrediction> components(ConstRows X) const { return node_->components(X); }
+  PredictionGradient gradient(ConstRows X, Index function = 0) const {
+    return node_->gradient(X, function);
+  }
+  SplitPrediction split(ConstRows X) const { return node_->split(X); }
+  // Marginals and joints where inputs are Gaussian: covary/inference/uncertain_inputs.hpp.
+  UncertainInputs at_gaussians() const;
+  // Conditioned on further rows with Gaussian noise, the parameters as they are; of a posterior
+  // that knows no noise, point_noise is all there is. Or on rows with inputs N(mean, S).
+  Posterior with(ConstRows X, ConstRows Y, ConstVector point_noise = Vector()) const {
+    return node_->further(X, Y, point_noise);
+  }
+  Posterior with(ConstRows mean, const std::vector<Matrix>& S, ConstRows Y) const {
+    return node_->further(mean, S, Y);
+  }
+  // What a smaller posterior is judged by: covary/inference/compression.hpp.
+  CompressionTarget compression_target() const;
+  LeaveOneOut leave_one_out() const { return node_->leave_one_out(); }
+  Vector one_step_log_densities(Index function = 0) const {
+    return node_->one_step_log_densities(function);
+  }
+  // The rows that it was made of, as the model saw them, and their own noise variances, or none.
+  const RowMatrix& training_inputs() const { return node_->training_inputs(); }
+  const RowMatrix& training_outputs() const { return node_->training_outputs(); }
+  const Vector& point_noise() const { return node_->point_noise(); }
+  // The same without the outputs it was trained on. Predictions keep their bits.
+  Posterior without_outputs() const {
+    auto node = node_->stripped();
+    return node ? Posterior(std::move(node)) : *this;
+  }
+  InducingView inducing(Index function = 0) const { return node_->inducing_variables(function); }
+  WhitenedGaussian q_of_v() const;  // q of the whitened inducing variables
+  // Numbers that it has to store: M·F weights, M² and the features' own parameters; M + M² + M·C(D
+  // + 1) for one output and C points each (van der Wilk 2019, section 4.5.3). One through rows has
+  // as many variables as rows.
+  double stored_numbers() const { return node_->stored_numbers(); }
+  // As JSON and named arrays; restored it gives the same bits.
+  Container stored() const;
+  void store(Archive& to) const { node_->store(to); }
 
-  // The posterior after further rows in O(N²) (the factor is extended), when their missing pattern
-  // allows; otherwise it is formed anew.
-  ExactPosterior with(ConstRows X, ConstRows Y, ConstVector point_noise = Vector()) const;
-
-  // The same posterior without the outputs it was trained on. Predictions keep their bits.
-  friend ExactPosterior without_outputs(ExactPosterior posterior);
+  // For those who made it: the posterior as this class, or Unsupported.
+  template <std::derived_from<PosteriorNode> T>
+  const T& as() const {
+    if (const T* p = dynamic_cast<const T*>(node_.get())) return *p;
+    wrong_kind();
+  }
 
  private:
-  friend class UncertainInputs;
-  // Columns of Y with one pattern of missing rows share a factor.
-  struct Group {
-    Pattern pattern;
-    RowMatrix X;      // observed rows
-    Cholesky factor;  // of K + Σ
-    Matrix alpha;     // K⁻¹(Y − m)
-  };
-  // Of parts that continue those of `before`, whose factors are extended; the patterns have the
-  // columns of its groups.
-  ExactPosterior(ExactPosteriorParts parts, const std::vector<Group>& before,
-                 std::vector<Pattern> patterns);
-  Cholesky factor_of(const std::vector<Index>& rows) const;
-  Cholesky extended(const Cholesky& factor, const std::vector<Index>& rows,
-                    const std::vector<Index>& fresh) const;
-  void finish();  // alpha and jitter, once the factors are there
-  Matrix residual(const Pattern& pattern) const;
-  const Group& group_of(Index output) const;
-  Matrix mean_at(ConstRows X) const;  // n×P, the mean function
+  explicit Posterior(std::shared_ptr<const PosteriorNode> node) : node_(std::move(node)) {}
+  [[noreturn]] void wrong_kind() const;
 
-  ExactPosteriorParts parts_;
-  std::vector<Group> groups_;
-  double jitter_ = 0.0;
+  std::shared_ptr<const PosteriorNode> node_;
 };
 
-// Joint draws from the prior GP(0, k) at the rows X: n×draws.
-Matrix sample_prior(const Kernel& kernel, ConstVector theta, ConstRows X, Index draws,
-                    std::uint64_t seed);
-// Prior draws as functions, by random features.
-FunctionDraw sample_prior_function(const Kernel& kernel, ConstVector theta, Index dims,
-                                   std::uint64_t seed, Index features = 2000);
+// FileError for anything that is no posterior.
+Posterior restore_posterior(const Container& from);
 
 }  // namespace covary

@@ -3,7 +3,9 @@
 #include <functional>
 #include <vector>
 
-#include "covary/inference/regression_posterior.hpp"
+#include "covary/inference/exact_posterior.hpp"
+#include "covary/inference/site_posterior.hpp"
+#include "covary/inference/sparse_posterior.hpp"
 #include "covary/kernels/expectations.hpp"
 #include "covary/kernels/input_moments.hpp"
 
@@ -12,6 +14,7 @@ namespace covary {
 // A posterior seen from inputs x ~ N(mean, S): the moments of f(x), over both, and how well a row
 // of outputs is explained. Thread-safe; what it keeps is O(M² + M·P), and of an exact
 // posterior, whose training inputs stand for the inducing ones, O(N² + N·P).
+// Where the posterior knows no noise it is zero: outputs are functions.
 class UncertainInputs {
  public:
   // Unsupported unless the features are inducing points, the mean function is zero and the
@@ -19,7 +22,9 @@ class UncertainInputs {
   explicit UncertainInputs(const SparsePosterior& posterior);
   // Girard et al. (2003): moment matching with the exact posterior.
   explicit UncertainInputs(const ExactPosterior& posterior);
-  explicit UncertainInputs(const RegressionPosterior& posterior);
+  // The same through other sites, of one kernel.
+  explicit UncertainInputs(const SitePosterior& posterior);
+  explicit UncertainInputs(const Posterior& posterior);
 
   Index dims() const { return dims_; }
   Index outputs() const { return outputs_; }
@@ -65,7 +70,8 @@ class UncertainInputs {
     std::vector<Index> columns;
     Matrix weights;  // b, M×P: L⁻ᵀLB⁻ᵀc
     Matrix reduced;  // R, M×M
-    // R = L⁻ᵀ(I − B⁻¹)L⁻¹ over all of Z, or of an exact posterior L⁻ᵀL⁻¹ over the rows seen.
+    // R = L⁻ᵀ(I − B⁻¹)L⁻¹ over all of Z, or of an exact posterior L⁻ᵀL⁻¹ over the rows seen; of
+    // other sites there is no L.
     Matrix L, LB;
     std::vector<Index> rows;
     Matrix shrunk;  // I − B⁻¹, where Kuu is ill-conditioned; else empty

@@ -67,7 +67,7 @@ class Generalised {
  private:
   struct Approximation {
     double value;
-    FunctionPosterior posterior;
+    Posterior posterior;
     int iterations;
   };
   struct Values {

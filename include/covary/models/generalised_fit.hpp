@@ -5,7 +5,8 @@
 #include <vector>
 
 #include "covary/data/scaling.hpp"
-#include "covary/inference/function_posterior.hpp"
+#include "covary/inference/posterior.hpp"
+#include "covary/likelihoods/likelihood.hpp"
 #include "covary/models/input_map.hpp"
 #include "covary/training/summary.hpp"
 
@@ -20,7 +21,7 @@ struct GeneralisedPrediction {
 // A trained model y ~ p(y | f(x)) of any likelihood, with the units undone. Immutable.
 struct GeneralisedFit {
   std::string model;  // "laplace", "ep", "vgp", "svgp", …
-  FunctionPosterior posterior;
+  Posterior posterior;
   Likelihood likelihood;
   Vector likelihood_parameters;
   Scaling input_scaling, output_scaling;  // outputs are scaled where they are any real number
@@ -44,6 +45,13 @@ struct GeneralisedFit {
   // empty for the likelihood's default.
   FunctionMarginals predict_f(ConstRows X) const;
   GeneralisedPrediction predict(ConstRows X, ConstVector aux = Vector()) const;
+  // Of the functions, in the units the model saw: the posterior of each term of a sum, and
+  // gradients in the inputs of the data, which no input map may stand before.
+  std::vector<ComponentPrediction> components(ConstRows X) const;
+  PredictionGradient gradient(ConstRows X, Index function = 0) const;
+  // Conditioned on further rows with the parameters as they are; of Gaussian noise, and through
+  // inducing variables. `noise`: known variances beside that of the likelihood, or none.
+  GeneralisedFit with(ConstRows X, ConstVector y, ConstVector noise = Vector()) const;
   // Joint draws of the latent functions over the rows, in the units the model saw: one n×L matrix
   // for each draw.
   std::vector<RowMatrix> sample(ConstRows X, Index draws, std::uint64_t seed) const;

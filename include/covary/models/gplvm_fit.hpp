@@ -23,8 +23,8 @@ struct LatentView {
 struct GplvmFit {
   struct Mapping {
     LatentView view;
-    SparsePosterior posterior;  // from the latent space, in the units the model saw
-    Scaling scaling;            // of the view's columns
+    Posterior posterior;  // from the latent space, in the units the model saw
+    Scaling scaling;      // of the view's columns
   };
   std::vector<Mapping> mappings;
   RowMatrix mean, variance;  // q(X) of the rows, N×Q

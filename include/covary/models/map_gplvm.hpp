@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "covary/inference/exact_posterior.hpp"
 #include "covary/inference/recognition.hpp"
 #include "covary/models/gplvm_fit.hpp"
 #include "covary/models/regression.hpp"

@@ -52,6 +52,8 @@ using AnyModel = std::variant<SavedModel, SavedGeneralised, SavedLatent, SavedPp
 void save_model(const std::string& path, const AnyModel& model);
 AnyModel load_any_model(const std::string& path);
 SavedModel load_model(const std::string& path);  // Unsupported when it is no regression
+// The regression that was loaded; Unsupported, naming the source, for anything else.
+SavedModel regression_in(AnyModel model, const std::string& source);
 // The same bytes in memory.
 std::vector<std::byte> save_model_bytes(const AnyModel& model);
 AnyModel load_any_model_bytes(std::span<const std::byte> bytes);

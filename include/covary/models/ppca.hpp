@@ -5,7 +5,7 @@
 
 #include "covary/data/pca.hpp"
 #include "covary/data/scaling.hpp"
-#include "covary/inference/posterior.hpp"
+#include "covary/inference/exact_posterior.hpp"
 
 namespace covary {
 

@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "covary/data/scaling.hpp"
-#include "covary/inference/regression_posterior.hpp"
+#include "covary/inference/exact_posterior.hpp"
+#include "covary/inference/sparse_posterior.hpp"
 #include "covary/parameters/parameters.hpp"
 #include "covary/training/trainer.hpp"
 
@@ -39,7 +40,7 @@ struct RegressionOptions {
 
 // A trained model: the posterior with the units undone, and what training did. Immutable.
 struct RegressionFit {
-  RegressionPosterior posterior;  // in the units the model saw
+  Posterior posterior;  // in the units the model saw
   Scaling input_scaling, output_scaling;
   Parameters parameters;
   Summary summary;                       // values in the units of the data

@@ -150,7 +150,7 @@ class SparseRegression {
   void second_opinion(const Parameters& given, Index iterations, Trainer& trainer, Minimum& best);
   SparseProblem vfe_problem(const Sweep& sweep) const;
   Certificate bracket() const;
-  double held_out_score(const RegressionPosterior& posterior) const;
+  double held_out_score(const Posterior& posterior) const;
   void say(const std::string& text) const { options_.training.say(text); }
 
   SparseRegressionOptions options_;

@@ -1,11 +1,12 @@
-// Joint draws of latent functions from each kind of posterior.
+// Covariances and joint draws of functions whose posteriors know no likelihood.
 #include <fmt/format.h>
 
 #include <functional>
 
 #include "covary/error.hpp"
-#include "covary/inference/function_posterior.hpp"
 #include "covary/inference/gaussian.hpp"
+#include "covary/inference/inducing_posterior.hpp"
+#include "covary/inference/site_posterior.hpp"
 #include "covary/linalg/blas.hpp"
 #include "covary/random/random.hpp"
 #include "inference/sparse_blocks.hpp"
@@ -13,10 +14,13 @@
 namespace covary {
 namespace {
 
+void check_draws(Index draws) {
+  if (draws < 1)
+    throw InputError(fmt::format("the number of draws must be at least 1, got {}", draws));
+}
+
 // Draws of N(0, C), n×draws; every function has a stream of its own.
 Matrix deviations(Matrix C, Index draws, std::uint64_t seed, Index function) {
-  mirror_lower(C);
-  C.diagonal() = C.diagonal().cwiseMax(0.0);
   return sample(Gaussian{Vector::Zero(C.rows()), std::move(C)}, draws,
                 seed + static_cast<std::uint64_t>(function) * 0x9e3779b97f4a7c15u);
 }
@@ -33,28 +37,65 @@ std::vector<RowMatrix> around(const Matrix& mean, Index draws, const Deviation& 
   return out;
 }
 
-Matrix covariance(const LatentPosterior& p, ConstRows X) {
-  Matrix C = gram(p.kernel, p.parameters.kernel, X);
-  const Matrix k = cross(p.kernel, p.parameters.kernel, p.X, X);
-  gemm(-1.0, k, Op::transpose, p.factor.apply_block(k), Op::none, 1.0, C);
+// The same for every function: m + N(0, C_l).
+std::vector<RowMatrix> independent(const PosteriorNode& p, ConstRows X, Index draws,
+                                   std::uint64_t seed) {
+  check_draws(draws);
+  return around(p.predict_mean(X), draws,
+                [&](Index l) { return deviations(p.covariance(X, l), draws, seed, l); });
+}
+
+Matrix symmetric(Matrix C) {
+  mirror_lower(C);
+  C.diagonal() = C.diagonal().cwiseMax(0.0);
   return C;
 }
 
-Matrix covariance(const InducingPosterior& posterior, ConstRows X, Index l) {
-  const auto& all = posterior.parts();
-  const InducingPart& p = all.parts[all.parts.size() == 1 ? 0 : static_cast<std::size_t>(l)];
+}  // namespace
+
+Matrix SitePosterior::covariance(ConstRows X, Index function) const {
+  check_inputs(X);
+  const LatentPosterior& p = part(function);
+  Matrix C = gram(p.kernel, p.parameters.kernel, X);
+  const Matrix k = cross(p.kernel, p.parameters.kernel, p.X, X);
+  gemm(-1.0, k, Op::transpose, p.factor.apply_block(k), Op::none, 1.0, C);
+  return symmetric(std::move(C));
+}
+
+std::vector<RowMatrix> SitePosterior::sample(ConstRows X, Index draws, std::uint64_t seed) const {
+  return independent(*this, X, draws, seed);
+}
+
+Matrix InducingPosterior::covariance(ConstRows X, Index function) const {
+  check_inputs(X);
+  const InducingPart& p = part(function);
   Matrix C = gram(p.kernel, p.theta, X);
   Matrix a = whitened(*p.features, p.theta.data(), p.z.data(), p.Luu, rows_of(X, 0, X.rows()));
   syrk(-1.0, a, Op::transpose, 1.0, C);
-  multiply_lower(all.q.Ls[static_cast<std::size_t>(l)], a, Op::transpose);
+  multiply_lower(parts_.q.Ls[static_cast<std::size_t>(function)], a, Op::transpose);
   syrk(1.0, a, Op::transpose, 1.0, C);
-  return C;
+  return symmetric(std::move(C));
+}
+
+std::vector<RowMatrix> InducingPosterior::sample(ConstRows X, Index draws,
+                                                 std::uint64_t seed) const {
+  return independent(*this, X, draws, seed);
+}
+
+Matrix SoftmaxPosterior::covariance(ConstRows X, Index function) const {
+  check_inputs(X);
+  Matrix C = gram(kernel(function), theta(function), X);
+  const Matrix k = cross(kernel(function), theta(function), of_.X, X);
+  gemm(-1.0, k, Op::transpose, product(of_.factor.dense(function), k), Op::none, 1.0, C);
+  return symmetric(std::move(C));
 }
 
 // cov(f_c, f_k) = δ_ck(K_c − own_c) + shared_cᵀ·shared_k: what the functions have in common is one
 // draw of N numbers, and no matrix is larger than that of one function.
-std::vector<RowMatrix> sample_joint(const JointPosterior& p, ConstRows X, Index draws,
-                                    std::uint64_t seed) {
+std::vector<RowMatrix> SoftmaxPosterior::sample(ConstRows X, Index draws,
+                                                std::uint64_t seed) const {
+  check_draws(draws);
+  const JointPosterior& p = of_;
   const Index L = p.alpha.cols();
   std::vector<Matrix> k;
   for (std::size_t i = 0; i < p.kernels.size(); ++i)
@@ -69,24 +110,9 @@ std::vector<RowMatrix> sample_joint(const JointPosterior& p, ConstRows X, Index 
   return around(p.predict(X).mean, draws, [&](Index l) {
     const auto c = static_cast<std::size_t>(l);
     Matrix own = gram(p.kernels[part_of(l)], p.parameters.kernels[part_of(l)], X) - blocks.own[c];
-    Matrix out = deviations(std::move(own), draws, seed, l);
+    Matrix out = deviations(symmetric(std::move(own)), draws, seed, l);
     gemm(1.0, blocks.shared[c], Op::transpose, common, Op::none, 1.0, out);
     return out;
-  });
-}
-
-}  // namespace
-
-std::vector<RowMatrix> FunctionPosterior::sample(ConstRows X, Index draws,
-                                                 std::uint64_t seed) const {
-  if (draws < 1)
-    throw InputError(fmt::format("the number of draws must be at least 1, got {}", draws));
-  if (is_joint()) return sample_joint(joint(), X, draws, seed);
-  const Matrix mean = predict(X).mean;
-  return around(mean, draws, [&](Index l) {
-    return deviations(is_sparse() ? covariance(inducing(), X, l)
-                                  : covariance(latent()[static_cast<std::size_t>(l)], X),
-                      draws, seed, l);
   });
 }
 

@@ -1,0 +1,354 @@
+// What every posterior must do, whatever made it. A new one is a line in `posteriors`.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "covary/error.hpp"
+#include "covary/inference/cglb.hpp"
+#include "covary/inference/compression.hpp"
+#include "covary/inference/ep.hpp"
+#include "covary/inference/inducing_posterior.hpp"
+#include "covary/inference/laplace.hpp"
+#include "covary/inference/site_posterior.hpp"
+#include "covary/inference/softmax_laplace.hpp"
+#include "covary/inference/uncertain_inputs.hpp"
+#include "covary/inference/uncollapsed.hpp"
+#include "covary/inference/variational.hpp"
+#include "covary/linalg/blas.hpp"
+#include "covary/linalg/parallel.hpp"
+#include "covary/storage/container.hpp"
+#include "inference/sparse_case.hpp"
+#include "support/gradient_check.hpp"
+
+namespace covary {
+namespace {
+
+constexpr Index all_rows = 24, further = 3;
+const char* const kernel = "se(ard) + linear";
+
+testing::SparseCase first_rows(Index rows) {
+  testing::SparseCase t(all_rows, 7, 2, 2, 11, kernel);
+  t.X.conservativeResize(rows, Eigen::NoChange);
+  t.Y.conservativeResize(rows, Eigen::NoChange);
+  return t;
+}
+
+Posterior exact(Index rows, const Mean& mean = {}) {
+  const auto t = first_rows(rows);
+  ExactPosteriorParts parts;
+  parts.kernel = t.kernel;
+  parts.theta = t.values.theta;
+  parts.mean = mean;
+  parts.mean_weights = Matrix::Constant(mean.basis_count(2), 2, 0.3);
+  parts.noise_variance = t.values.noise;
+  parts.X = t.X;
+  parts.Y = t.Y;
+  return ExactPosterior(std::move(parts));
+}
+
+SparsePosterior factors(const Approximation& a, Index rows) {
+  const auto t = first_rows(rows);
+  SparseEvaluation e = t.evaluate(a);
+  return SparsePosterior(
+      {a, t.kernel, t.mean, t.features, t.values, e.Luu, e.jitter, std::move(e.factors)});
+}
+
+Posterior cglb(Index rows) {
+  const auto t = first_rows(rows);
+  const MemoryRows source(t.X, t.Y, Vector());
+  const Sweep sweep = Sweep::for_features(source, t.features->size());
+  const SparseProblem problem{"cglb",  t.features.get(), &t.kernel,
+                              &t.mean, &sweep,           columns_by_pattern(source)};
+  Jitter jitter;
+  Matrix v;
+  improve_cglb(problem, t.values, v, jitter, {200, 1e-7});
+  SparseEvaluation e = evaluate_cglb(problem, t.values, v, jitter).sparse;
+  return SparsePosterior({"cglb", t.kernel, t.mean, t.features, t.values, e.Luu, e.jitter,
+                          std::move(e.factors), t.X, v});
+}
+
+// The best q(u), which is that of VFE.
+Posterior svgp(Index rows) {
+  const SparsePosterior best = factors("vfe", rows);
+  const SparsePosteriorParts& p = best.parts();
+  return InducingPosterior({{{p.kernel, p.values.theta, p.features, p.values.z, p.Luu, p.jitter}},
+                            {},
+                            {},
+                            best.q_of_v()});
+}
+
+Posterior svgp_of_two_kernels(Index rows) {
+  const SparsePosterior best = factors("vfe", rows);
+  const SparsePosteriorParts& p = best.parts();
+  const Vector theta = 1.3 * p.values.theta;
+  Jitter jitter;
+  const Cholesky Kuu = factor_Kuu(*p.features, theta, p.values.z, jitter, false);
+  return InducingPosterior({{{p.kernel, p.values.theta, p.features, p.values.z, p.Luu, p.jitter},
+                             {p.kernel, theta, p.features, p.values.z, Kuu.L, Kuu.jitter}},
+                            "constant",
+                            Matrix::Constant(1, 2, 0.2),
+                            best.q_of_v()});
+}
+
+LatentModel labels(Index rows, const char* likelihood) {
+  const auto t = first_rows(rows);
+  return {t.kernel, likelihood, {}, t.X, (t.Y.col(0).array() > 0.2).cast<double>()};
+}
+
+using Method = std::function<LatentApproximation(const LatentModel&, const LatentParameters&)>;
+
+Posterior sites(Index rows, const Method& method, const char* likelihood = "bernoulli(logit)") {
+  const LatentModel model = labels(rows, likelihood);
+  return SitePosterior(
+      method(model, {first_rows(rows).values.theta, model.likelihood.parameters().values(), {}})
+          .posterior);
+}
+
+Posterior two_functions(Index rows) {
+  const auto t = first_rows(rows);
+  return SitePosterior(
+      variational_approximation(
+          MultiLatentModel{{t.kernel}, "heteroscedastic", "constant", t.X, t.Y.col(0)},
+          {{t.values.theta},
+           Likelihood("heteroscedastic").parameters().values(),
+           Matrix::Constant(1, 2, -0.5)})
+          .posterior);
+}
+
+Posterior softmax(Index rows) {
+  const auto t = first_rows(rows);
+  const Vector y =
+      (t.Y.col(0).array() > 0.5)
+          .select(Vector::Constant(rows, 2.0), (t.Y.col(0).array() > -0.5).cast<double>().matrix());
+  return SoftmaxPosterior(
+      laplace_approximation(MultiLatentModel{{t.kernel}, "softmax(3)", {}, t.X, y},
+                            {{t.values.theta}, Vector(), Matrix(0, 3)})
+          .posterior);
+}
+
+struct Made {
+  std::string name;
+  std::function<Posterior(Index rows)> make;
+};
+void PrintTo(const Made& made, std::ostream* out) { *out << made.name; }
+
+std::vector<Made> posteriors() {
+  std::vector<Made> out{
+      {"exact", [](Index n) { return exact(n); }},
+      {"exact_with_mean", [](Index n) { return exact(n, "linear"); }},
+      {"exact_without_outputs", [](Index n) { return exact(n).without_outputs(); }},
+      {"cglb", cglb},
+      {"svgp", svgp},
+      {"svgp_of_two_kernels", svgp_of_two_kernels},
+      {"laplace",
+       [](Index n) {
+         return sites(n,
+                      [](const auto& m, const auto& at) { return laplace_approximation(m, at); });
+       }},
+      {"laplace_of_negative_sites",
+       [](Index n) {
+         return sites(
+             n, [](const auto& m, const auto& at) { return laplace_approximation(m, at); },
+             "student_t");
+       }},
+      {"ep",
+       [](Index n) {
+         return sites(n,
+                      [](const auto& m, const auto& at) { return expectation_propagation(m, at); });
+       }},
+      {"vgp",
+       [](Index n) {
+         return sites(
+             n, [](const auto& m, const auto& at) { return variational_approximation(m, at); });
+       }},
+      {"two_functions", two_functions},
+      {"softmax", softmax}};
+  for (const char* a : {"sor", "dtc", "fitc", "vfe", "pep(0.5)"})
+    out.push_back({a, [a](Index n) { return factors(a, n); }});
+  return out;
+}
+
+class EveryPosterior : public ::testing::TestWithParam<Made> {
+ protected:
+  const Posterior p = GetParam().make(all_rows);
+  const RowMatrix X = testing::normal_rows(6, 2, 99);
+};
+
+double largest(const Matrix& a) { return a.cwiseAbs().maxCoeff(); }
+
+TEST_P(EveryPosterior, TheJointIsSymmetricPositiveSemidefiniteAndHasTheMarginals) {
+  const FunctionMarginals f = p.marginals(X);
+  ASSERT_EQ(f.mean.cols(), p.functions());
+  EXPECT_LT(largest(f.mean - Matrix(p.predict_mean(X))), 1e-10);
+  for (Index l = 0; l < p.functions(); ++l) {
+    const Matrix C = p.covariance(X, l);
+    EXPECT_EQ(C, Matrix(C.transpose()));
+    EXPECT_LT(largest(C.diagonal() - f.variance.col(l)), 1e-9);
+    Matrix shifted = C;
+    shifted.diagonal().array() += 1e-9;
+    EXPECT_LE(cholesky(shifted).jitter, 1e-8);
+  }
+  if (f.between.size()) {
+    for (Index l = 0; l < p.functions(); ++l)
+      EXPECT_LT(largest(f.between.col(l * p.functions() + l) - f.variance.col(l)), 1e-12);
+  }
+}
+
+TEST_P(EveryPosterior, VariancesAreNeverNegative) {
+  EXPECT_GE(p.marginals(X).variance.minCoeff(), 0.0);
+  EXPECT_GE(p.marginals(first_rows(all_rows).X).variance.minCoeff(), 0.0);
+  EXPECT_GE(p.marginals(RowMatrix(50.0 * X)).variance.minCoeff(), 0.0);
+}
+
+TEST_P(EveryPosterior, DrawsHaveTheMoments) {
+  constexpr Index draws = 4000;
+  const RowMatrix at = X.topRows(3);
+  const FunctionMarginals f = p.marginals(at);
+  const auto all = p.sample(at, draws, 5);
+  ASSERT_EQ(all.size(), static_cast<std::size_t>(draws));
+  for (Index l = 0; l < p.functions(); ++l) {
+    const Matrix C = p.covariance(at, l);
+    Matrix values(3, draws);
+    for (Index s = 0; s < draws; ++s)
+      values.col(s) = all[static_cast<std::size_t>(s)].col(l) - f.mean.col(l);
+    const Vector mean = values.rowwise().mean();
+    const Matrix moments = product(values, values, Op::none, Op::transpose) / double(draws);
+    for (Index i = 0; i < 3; ++i) {
+      EXPECT_NEAR(mean(i), 0.0, 0.1 * std::sqrt(C(i, i)));
+      for (Index j = 0; j < 3; ++j)
+        EXPECT_NEAR(moments(i, j), C(i, j), 0.15 * std::sqrt(C(i, i) * C(j, j)));
+    }
+  }
+  EXPECT_EQ(p.sample(at, 2, 7)[1], p.sample(at, 2, 7)[1]);
+}
+
+TEST_P(EveryPosterior, GradientsMatchDifferences) {
+  if (!p.can(Capability::gradients)) return;
+  for (Index l = 0; l < p.functions(); ++l) {
+    const PredictionGradient g = p.gradient(X, l);
+    for (Index i = 0; i < 2; ++i) {
+      const auto at = [&](const Vector& x) { return p.marginals(RowMatrix(x.transpose())); };
+      expect_gradient([&](const Vector& x) { return at(x).mean(0, l); }, g.mean.row(i), X.row(i));
+      expect_gradient([&](const Vector& x) { return at(x).variance(0, l); }, g.variance.row(i),
+                      X.row(i));
+    }
+  }
+}
+
+TEST_P(EveryPosterior, ComponentsAddUpToTheWhole) {
+  if (!p.can(Capability::components)) return;
+  const auto parts = p.components(X);
+  ASSERT_EQ(parts.size(), 2U);
+  Matrix sum = p.marginals(X).mean - Matrix(parts[0].mean) - Matrix(parts[1].mean);
+  // What is left is the mean function, which is affine here.
+  if (p.mean().is_zero()) {
+    EXPECT_LT(largest(sum), 1e-9);
+  }
+  EXPECT_GE(parts[0].variance.minCoeff(), 0.0);
+  EXPECT_GE(parts[1].variance.minCoeff(), 0.0);
+}
+
+TEST_P(EveryPosterior, AGaussianInputOfNoVarianceIsAPoint) {
+  if (!p.can(Capability::gaussian_inputs)) return;
+  const Prediction there = p.at_gaussians().predict(X, RowMatrix::Zero(6, 2));
+  const FunctionMarginals here = p.marginals(X);
+  EXPECT_LT(largest(Matrix(there.mean) - here.mean), 1e-9);
+  EXPECT_LT(largest(Matrix(there.variance_f) - here.variance), 1e-8);
+}
+
+TEST_P(EveryPosterior, FurtherRowsAreAsIfThereFromTheStart) {
+  if (!p.can(Capability::further_rows)) return;
+  const auto t = first_rows(all_rows);
+  const Vector noise = p.can(Capability::outputs) ? Vector() : Vector::Constant(further, 0.13);
+  const Posterior before = GetParam().make(all_rows - further),
+                  after = before.with(RowMatrix(t.X.bottomRows(further)),
+                                      RowMatrix(t.Y.bottomRows(further)), noise);
+  const FunctionMarginals a = after.marginals(X), b = p.marginals(X);
+  EXPECT_LT(largest(a.mean - b.mean), 1e-8);
+  EXPECT_LT(largest(a.variance - b.variance), 1e-8);
+  // q(u) by itself has the evidence up to a constant of the data: the rise is what it tells.
+  const double rise = p.can(Capability::outputs)
+                          ? p.log_evidence() - before.log_evidence()
+                          : factors("vfe", all_rows).log_evidence() -
+                                factors("vfe", all_rows - further).log_evidence();
+  EXPECT_NEAR(after.log_evidence() - before.log_evidence(), rise, 1e-7);
+}
+
+TEST_P(EveryPosterior, StoredAndRestoredItHasTheSameBits) {
+  const Posterior back = restore_posterior(parse_container(serialise_container(p.stored())));
+  EXPECT_EQ(back.name(), p.name());
+  const FunctionMarginals a = back.marginals(X), b = p.marginals(X);
+  EXPECT_EQ(a.mean, b.mean);
+  EXPECT_EQ(a.variance, b.variance);
+  EXPECT_EQ(back.covariance(X), p.covariance(X));
+  EXPECT_EQ(back.sample(X, 2, 3)[1], p.sample(X, 2, 3)[1]);
+}
+
+TEST_P(EveryPosterior, SameBitsForAnyThreads) {
+  const RowMatrix many = testing::normal_rows(1100, 2, 98);
+  const FunctionMarginals once = p.marginals(many);
+  const int before = threads();
+  for (const int n : {1, 3}) {
+    set_threads(n);
+    const FunctionMarginals again = p.marginals(many);
+    EXPECT_EQ(again.mean, once.mean);
+    EXPECT_EQ(again.variance, once.variance);
+  }
+  set_threads(before);
+}
+
+TEST_P(EveryPosterior, RefusesBadInput) {
+  EXPECT_THROW(p.marginals(RowMatrix::Zero(2, 3)), InputError);
+  EXPECT_THROW(p.covariance(RowMatrix::Zero(2, 3)), InputError);
+  EXPECT_THROW(p.sample(RowMatrix::Zero(2, 3), 1, 0), InputError);
+  EXPECT_THROW(p.sample(X, 0, 0), InputError);
+  EXPECT_THROW(p.covariance(X, p.functions()), InputError);
+  EXPECT_THROW(p.covariance(X, -1), InputError);
+  RowMatrix bad = X;
+  bad(1, 1) = std::nan("");
+  EXPECT_THROW(p.marginals(bad), InputError);
+  EXPECT_THROW(p.covariance(bad), InputError);
+}
+
+TEST_P(EveryPosterior, DoesWhatItDeclaresAndRefusesTheRest) {
+  const auto t = first_rows(further);
+  const Vector noise = p.can(Capability::outputs) ? Vector() : Vector::Constant(further, 0.13);
+  const RowMatrix& Y = t.Y;
+  const std::vector<std::pair<Capability, std::function<void()>>> actions{
+      {Capability::outputs, [&] { p.predict(X); }},
+      {Capability::components, [&] { p.components(X); }},
+      {Capability::gradients, [&] { p.gradient(X); }},
+      {Capability::gaussian_inputs, [&] { static_cast<void>(p.at_gaussians()); }},
+      {Capability::function_draws,
+       [&] { EXPECT_TRUE(p.sample_functions(1, 1, 50).front()(X).allFinite()); }},
+      {Capability::further_rows, [&] { static_cast<void>(p.with(t.X, Y, noise)); }},
+      {Capability::compression, [&] { static_cast<void>(p.compression_target()); }},
+      {Capability::leave_one_out, [&] { p.leave_one_out(); }},
+      {Capability::training_inputs, [&] { EXPECT_EQ(p.training_inputs().rows(), all_rows); }},
+      {Capability::training_outputs, [&] { EXPECT_EQ(p.training_outputs().rows(), all_rows); }},
+      {Capability::inducing, [&] { EXPECT_EQ(p.inducing().features->size(), 7); }},
+      {Capability::split, [&] { p.split(X); }}};
+  for (const auto& [capability, act] : actions) {
+    SCOPED_TRACE(static_cast<int>(capability));
+    if (p.can(capability)) {
+      EXPECT_NO_THROW(act());
+    } else {
+      EXPECT_THROW(act(), Error);
+    }
+  }
+  EXPECT_EQ(p.can(Capability::exact_evidence), p.name() == "exact");
+}
+
+INSTANTIATE_TEST_SUITE_P(Posteriors, EveryPosterior, ::testing::ValuesIn(posteriors()),
+                         [](const auto& made) {
+                           std::string name = made.param.name;
+                           std::erase_if(name, [](char c) { return !std::isalnum(c); });
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace covary
