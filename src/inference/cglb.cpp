@@ -18,6 +18,7 @@ class ReplacedOutputs : public RowSource {
   Index rows() const override { return rows_.rows(); }
   Index dims() const override { return rows_.dims(); }
   Index outputs() const override { return rows_.outputs(); }
+  Reducer& reducer() const override { return rows_.reducer(); }
   DataBlock read(Index first, Index n, ReadBuffer& buffer) const override {
     DataBlock block = rows_.read(first, n, buffer);
     block.y = Y_.data() + first * Y_.cols();

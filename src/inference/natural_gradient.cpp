@@ -96,12 +96,13 @@ class Acceleration {
   Vector last_, last_step_;
 };
 
-// Functions of one kernel, unless there are so many pairs that their sums would fill the memory of
-// every lane of the sweep.
-bool step_together(const UncollapsedProblem& problem, Index M) {
+// Functions of one kernel that a datum sees together, unless there are so many pairs that their
+// sums would fill the memory of every lane of the sweep.
+bool step_together(const UncollapsedProblem& problem, const WhitenedGaussian& q) {
   constexpr Index most = Index{1} << 22;
-  const Index L = problem.likelihood.latents;
-  return L > 1 && problem.parts.size() == 1 && L * (L - 1) / 2 * M * M <= most;
+  const Index F = q.m.cols(), M = q.m.rows();
+  return F > 1 && (problem.likelihood.latents > 1 || problem.likelihood.is_mixed()) &&
+         problem.parts.size() == 1 && F * (F - 1) / 2 * M * M <= most;
 }
 
 // Newton's step of the means of all functions together.
@@ -310,7 +311,7 @@ QOptimum maximise_q(const UncollapsedProblem& problem, UncollapsedValues& values
                     NaturalGaussian& q, Jitter& jitter, UncollapsedGradient* gradient,
                     const QOptions& options) {
   const std::vector<Cholesky> factors = factor_parts(problem, values, jitter);
-  const bool coupled = step_together(problem, q.size());
+  const bool coupled = step_together(problem, q.q());
   UncollapsedGradient now;
   now.of_parameters = now.of_factors = false;
   now.coupled = coupled;
@@ -323,7 +324,8 @@ QOptimum maximise_q(const UncollapsedProblem& problem, UncollapsedValues& values
   if (!std::isfinite(out.at.value))
     throw NumericalError(
         "the expected log density under q is not finite; check the scale of the kernel");
-  if (options.conjugate && q.step(now.g, now.H, 1.0) == 0) {
+  // The means of functions that are mixed depend on each other: they take several steps.
+  if (options.conjugate && !problem.likelihood.is_mixed() && q.step(now.g, now.H, 1.0) == 0) {
     values.q = q.q();
     out.at = evaluate_uncollapsed(problem, values, factors, gradient);
     out.iterations = 1;

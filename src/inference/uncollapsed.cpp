@@ -114,6 +114,7 @@ RowLikelihood row_likelihood(const Likelihood& likelihood, ConstVector theta) {
   RowLikelihood out;
   out.parameters = T;
   out.latents = L;
+  if (likelihood.node().conjugate()) out.gaussian_noise = theta(0);
   out.expectation = [likelihood, L, T, theta = Vector(theta)](const RowTerms& t) {
     const LikelihoodNode& node = likelihood.node();
     const double fallback = node.default_aux();
@@ -182,8 +183,8 @@ UncollapsedEvaluation evaluate_uncollapsed(const UncollapsedProblem& p, const Un
                                : gradient->of_parameters ? RowAdjoints::all
                                : gradient->coupled       ? RowAdjoints::coupled
                                                          : RowAdjoints::q;
-  RowTermSums sums = p.sums ? p.sums(contexts, v.q, adjoints)
-                            : row_terms(contexts, p.likelihood, v.q, *p.sweep, adjoints);
+  RowTermSums sums = row_terms(contexts, p.likelihood, v.q, *p.sweep, adjoints,
+                               gradient && gradient->of_inputs ? &gradient->inputs : nullptr);
   out.fit = p.scale * sums.value;
   if (gradient) {
     gradient->g = p.scale * sums.A_m;
@@ -215,6 +216,7 @@ UncollapsedEvaluation evaluate_uncollapsed(const UncollapsedProblem& p, const Un
     std::function<void()> beside;
     if (gradient->beside) beside = [&] { gradient->beside(out.value); };
     gradient->likelihood_bar = p.scale * sums.parameters_bar;
+    gradient->mixing_bar = p.scale * sums.mixing_bar;
     gradient->mean_bar = p.scale * sums.mean_bar;
     gradient->theta_bar = std::move(sums.theta_bar);
     gradient->z_bar = std::move(sums.z_bar);

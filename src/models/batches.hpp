@@ -19,10 +19,22 @@ class RowWindow : public RowSource {
   DataBlock read(Index first, Index n, ReadBuffer& buffer) const override {
     return all_.read(first_ + first, n, buffer);
   }
+  Reducer& reducer() const override { return all_.reducer(); }
 
  private:
   const RowSource& all_;
   Index first_, n_;
+};
+
+// Copies of rows of another source, whose sums are added up as theirs.
+class GatheredRows : public MemoryRows {
+ public:
+  GatheredRows(const RowSource& all, ConstRows X, ConstRows Y, ConstVector aux, ConstVector weights)
+      : MemoryRows(X, Y, aux, weights), all_(all) {}
+  Reducer& reducer() const override { return all_.reducer(); }
+
+ private:
+  const RowSource& all_;
 };
 
 // Which of n things the steps 0, 1, … take, `size` at a time: every pass visits each once, in an
@@ -60,7 +72,7 @@ class Batches {
                seed) {
     if (!in_memory_) return;
     X_.resize(size, rows.dims());
-    y_.resize(size, 1);
+    Y_.resize(size, rows.outputs());
     aux_.resize(size);
     weights_.resize(size);
   }
@@ -79,12 +91,12 @@ class Batches {
     for (Index i = 0; i < n; ++i) {
       const Index row = chosen[static_cast<std::size_t>(i)];
       std::copy_n(all.x.row(row), all.x.dims, X_.row(i).data());
-      y_(i, 0) = all.y[row];
+      std::copy_n(all.y + row * all.outputs, all.outputs, Y_.row(i).data());
       if (all.noise) aux_(i) = all.noise[row];
       if (all.weights) weights_(i) = all.weights[row];
     }
-    return use(MemoryRows(X_.topRows(n), y_.topRows(n), aux_.head(all.noise ? n : 0),
-                          weights_.head(all.weights ? n : 0)));
+    return use(GatheredRows(rows_, X_.topRows(n), Y_.topRows(n), aux_.head(all.noise ? n : 0),
+                            weights_.head(all.weights ? n : 0)));
   }
 
  private:
@@ -92,7 +104,7 @@ class Batches {
   bool in_memory_;
   Index size_;
   BatchOrder order_;
-  RowMatrix X_, y_;
+  RowMatrix X_, Y_;
   Vector aux_, weights_;
 };
 

@@ -9,8 +9,8 @@
 #include "covary/error.hpp"
 #include "covary/inference/uncollapsed.hpp"
 #include "covary/models/gplvm_fit.hpp"
+#include "covary/statistics/sampled_rows.hpp"
 #include "models/row_adam.hpp"
-#include "models/sampled_rows.hpp"
 
 namespace covary {
 namespace {
@@ -79,8 +79,9 @@ GplvmFit::Inferred GplvmFit::infer_by_draws(ConstRows rows, Index iterations) co
   for (Index k = 0; k < iterations && n > 0; ++k) {
     moments();
     GaussianRowGradient g;
-    sampled_row_terms({&context, 1}, terms, q, {out.mean, out.variance, Y, deviates},
-                      RowAdjoints::all, &g);
+    const SampledRows points(out.mean, out.variance, Y, deviates);
+    row_terms({&context, 1}, terms, q, Sweep::for_features(points, q.m.rows()), RowAdjoints::all,
+              &g);
     RowMatrix down(n, 2 * Q);
     down << out.mean - g.mean_bar,
         (0.5 * (out.variance.array() - 1.0) - g.variance_bar.array() * out.variance.array())
@@ -97,8 +98,10 @@ GplvmFit::Inferred GplvmFit::infer_by_draws(ConstRows rows, Index iterations) co
   for (Index i = 0; i < n; ++i) {
     const RowMatrix m = out.mean.row(i), S = out.variance.row(i), y = Y.row(i),
                     e = deviates.middleRows(i * draws, draws);
-    out.bound(i) +=
-        sampled_row_terms({&context, 1}, terms, q, {m, S, y, e}, RowAdjoints::none).value;
+    const SampledRows points(m, S, y, e);
+    out.bound(i) += row_terms({&context, 1}, terms, q, Sweep::for_features(points, q.m.rows()),
+                              RowAdjoints::none)
+                        .value;
   }
   return out;
 }

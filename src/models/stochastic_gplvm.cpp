@@ -7,8 +7,7 @@
 #include <numeric>
 
 #include "covary/error.hpp"
-#include "covary/statistics/gaussian_row_terms.hpp"
-#include "models/sampled_rows.hpp"
+#include "covary/statistics/sampled_rows.hpp"
 #include "models/stochastic_gplvm_batch.hpp"
 
 namespace covary {
@@ -26,23 +25,6 @@ GplvmOptions start_of(const StochasticGplvmOptions& o, bool gaussian) {
   out.training.starts = 1;
   out.training.max_iterations = 0;
   if (!gaussian) out.scale_outputs = ScaleMode::global;
-  return out;
-}
-
-// Columns with something observed, by which rows they miss.
-std::vector<std::vector<Index>> observed_columns(const RowMatrix& Y) {
-  std::vector<std::vector<Index>> out;
-  for (Index p = 0; p < Y.cols(); ++p) {
-    if (Y.col(p).array().isNaN().all()) continue;
-    const auto same = [&](const std::vector<Index>& group) {
-      return (Y.col(p).array().isNaN() == Y.col(group.front()).array().isNaN()).all();
-    };
-    const auto found = std::find_if(out.begin(), out.end(), same);
-    if (found == out.end())
-      out.push_back({p});
-    else
-      found->push_back(p);
-  }
   return out;
 }
 
@@ -110,11 +92,16 @@ NaturalGaussian StochasticGplvm::prior() const { return {features_->size(), Y_.c
 StochasticGplvm::Batch StochasticGplvm::batch_of(std::span<const Index> rows, const RowMatrix& mean,
                                                  const RowMatrix& variance) const {
   const std::vector<Index> chosen(rows.begin(), rows.end());
-  Batch out{mean(chosen, Eigen::all), variance(chosen, Eigen::all), Y_(chosen, Eigen::all), {}, {}};
-  if (is_gaussian())
-    out.columns = observed_columns(out.Y);
-  else
+  Batch out{
+      mean(chosen, Eigen::all), variance(chosen, Eigen::all), Y_(chosen, Eigen::all), {}, {}, {}};
+  if (is_gaussian()) {
+    out.source = std::make_unique<GaussianRows>(out.mean, out.variance, out.Y);
+    out.sweep = std::make_unique<Sweep>(*out.source, 32);
+  } else {
     out.deviates = row_deviates(rows, options_.gplvm.latent, options_.draws, options_.gplvm.seed);
+    out.source = std::make_unique<SampledRows>(out.mean, out.variance, out.Y, out.deviates);
+    out.sweep = std::make_unique<Sweep>(Sweep::for_features(*out.source, features_->size()));
+  }
   return out;
 }
 
@@ -123,49 +110,34 @@ UncollapsedValues StochasticGplvm::unpack(ConstVector values, WhitenedGaussian q
   return {{values.head(K)}, {values.tail(features_->parameter_count())}, Matrix(), std::move(q)};
 }
 
-UncollapsedProblem StochasticGplvm::problem(const Batch& b, ConstVector values,
-                                            GaussianRowGradient* rows_bar) const {
+UncollapsedProblem StochasticGplvm::problem(const Batch& b, ConstVector values) const {
   static const Mean zero;
   const Index K = options_.gplvm.kernel.parameter_count(options_.gplvm.latent);
-  const Vector own = values.segment(K, options_.likelihood.parameter_count());
   UncollapsedProblem out;
   out.parts = {{features_.get(), &options_.gplvm.kernel}};
   out.mean = &zero;
+  out.sweep = b.sweep.get();
   out.scale = static_cast<double>(rows()) / static_cast<double>(b.mean.rows());
   out.guard_eigenvalue = true;
-  out.likelihood.parameters = own.size();
-  if (is_gaussian()) {
-    out.sums = [this, &b, rows_bar, noise = own(0)](std::span<const SweepContext> contexts,
-                                                    const WhitenedGaussian& q, RowAdjoints wanted) {
-      const GaussianRows source(b.mean, b.variance, b.Y);
-      const Sweep sweep(source, 32);
-      SweepContext c = contexts.front();
-      c.noise = noise;
-      return gaussian_row_terms(c, q, sweep, b.columns, wanted, rows_bar);
-    };
-  } else {
-    out.sums = [&b, rows_bar, likelihood = row_likelihood(options_.likelihood, own)](
-                   std::span<const SweepContext> contexts, const WhitenedGaussian& q,
-                   RowAdjoints wanted) {
-      return sampled_row_terms(contexts, likelihood, q, {b.mean, b.variance, b.Y, b.deviates},
-                               wanted, rows_bar);
-    };
-  }
+  out.likelihood =
+      row_likelihood(options_.likelihood, values.segment(K, options_.likelihood.parameter_count()));
   return out;
 }
 
 double StochasticGplvm::evaluate(const Batch& b, ConstVector values, const WhitenedGaussian& q,
                                  Jitter& jitter, Gradient* gradient) const {
-  GaussianRowGradient of_rows;
-  const UncollapsedProblem p = problem(b, values, gradient ? &of_rows : nullptr);
-  if (gradient) gradient->of_q.of_factors = false;
+  const UncollapsedProblem p = problem(b, values);
+  if (gradient) {
+    gradient->of_q.of_factors = false;
+    gradient->of_q.of_inputs = true;
+  }
   const UncollapsedEvaluation e =
       evaluate_uncollapsed(p, unpack(values, q), jitter, gradient ? &gradient->of_q : nullptr);
   const auto &m = b.mean.array(), &S = b.variance.array();
   const double kl = 0.5 * (m.square() + S - S.log() - 1.0).sum();
   if (gradient) {
-    gradient->mean_bar = of_rows.mean_bar.array() - m;
-    gradient->variance_bar = of_rows.variance_bar.array() - 0.5 * (1.0 - S.inverse());
+    gradient->mean_bar = gradient->of_q.inputs.mean_bar.array() - m;
+    gradient->variance_bar = gradient->of_q.inputs.variance_bar.array() - 0.5 * (1.0 - S.inverse());
     const UncollapsedGradient& g = gradient->of_q;
     gradient->values_bar.resize(values.size());
     gradient->values_bar << g.theta_bar.front(), g.likelihood_bar, g.z_bar.front();
@@ -193,7 +165,7 @@ QOptimum StochasticGplvm::best_q(NaturalGaussian& q, Jitter& jitter, Index sweep
   const Batch b = batch_of(all, mean, variance);
   const Vector shared = values.tail(values.size() - 2 * N * Q);
   UncollapsedValues at = unpack(shared, q.q());
-  QOptimum out = maximise_q(problem(b, shared, nullptr), at, q, jitter, nullptr,
+  QOptimum out = maximise_q(problem(b, shared), at, q, jitter, nullptr,
                             {.max_iterations = sweeps, .conjugate = is_gaussian()});
   out.at.value -=
       0.5 * (mean.array().square() + variance.array() - variance.array().log() - 1.0).sum();

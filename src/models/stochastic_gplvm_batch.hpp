@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+
 #include "covary/models/stochastic_gplvm.hpp"
 
 namespace covary {
@@ -7,8 +9,10 @@ namespace covary {
 // Some rows: q(x) and the outputs, and what their expectations are made with.
 struct StochasticGplvm::Batch {
   RowMatrix mean, variance, Y;
-  std::vector<std::vector<Index>> columns;  // Gaussian noise: by missing rows
-  RowMatrix deviates;                       // any other likelihood
+  RowMatrix deviates;  // of a likelihood that is not Gaussian
+  // The rows as the bound sees them; views of the above, which may move and must not change.
+  std::unique_ptr<const RowSource> source;
+  std::unique_ptr<const Sweep> sweep;
 };
 
 }  // namespace covary

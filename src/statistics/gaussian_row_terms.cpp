@@ -1,4 +1,4 @@
-#include "covary/statistics/gaussian_row_terms.hpp"
+#include "statistics/gaussian_row_terms.hpp"
 
 #include <fmt/format.h>
 
@@ -33,8 +33,7 @@ std::vector<Matrix> covariances(const WhitenedGaussian& q) {
 }  // namespace
 
 RowTermSums gaussian_row_terms(const SweepContext& c, const WhitenedGaussian& q, const Sweep& sweep,
-                               const std::vector<std::vector<Index>>& columns, RowAdjoints adjoints,
-                               GaussianRowGradient* rows) {
+                               RowAdjoints adjoints, GaussianRowGradient* of_inputs) {
   const Index M = c.features->size(), P = sweep.rows().outputs(), D = sweep.rows().dims();
   if (!(c.noise > 0.0))
     throw InputError(fmt::format("the noise variance must be positive, got {}", c.noise));
@@ -47,7 +46,7 @@ RowTermSums gaussian_row_terms(const SweepContext& c, const WhitenedGaussian& q,
   out.S = covariances(q);
   out.A_m = Matrix::Zero(M, P);
   out.A_vA.assign(at(P), Matrix::Zero(M, M));
-  const auto psi = psi_statistics(c, sweep, columns);
+  const auto psi = psi_statistics(c, sweep, observed_columns(sweep.rows()));
   std::vector<WeightedAdjoint> bars;
   for (const PsiStatistics& sums : psi) {
     const WeightedStatistics s = whitened(sums, c.Luu, c.noise);
@@ -74,7 +73,7 @@ RowTermSums gaussian_row_terms(const SweepContext& c, const WhitenedGaussian& q,
   g.theta_bar = Vector::Zero(c.kernel->parameter_count(D));
   g.z_bar = Vector::Zero(c.features->parameter_count());
   GaussianRowGradient unasked;
-  psi_adjoint(c, sweep, psi, bars, g, rows ? *rows : unasked);
+  psi_adjoint(c, sweep, psi, bars, g, of_inputs ? *of_inputs : unasked);
   out.theta_bar = {std::move(g.theta_bar)};
   out.z_bar = {std::move(g.z_bar)};
   out.parameters_bar = Vector::Constant(1, g.noise_bar);

@@ -11,8 +11,7 @@
 
 namespace covary {
 
-Sweep group_sweep(const RowSource& rows, const std::vector<Index>& starts, Index M,
-                  Reducer& reducer) {
+Sweep group_sweep(const RowSource& rows, const std::vector<Index>& starts, Index M) {
   const Index N = rows.rows(), width = Sweep::for_features(rows, M).widest();
   if (starts.empty() || starts.front() != 0)
     throw InputError("the first group must start at row 0");
@@ -26,7 +25,7 @@ Sweep group_sweep(const RowSource& rows, const std::vector<Index>& starts, Index
           g, starts[g], end, N));
     if (firsts.empty() || end - firsts.back() > width) firsts.push_back(starts[g]);
   }
-  return {rows, std::move(firsts), reducer};
+  return {rows, std::move(firsts)};
 }
 
 void for_groups(const std::vector<Index>& starts, Index rows, const DataBlock& block,

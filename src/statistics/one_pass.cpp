@@ -33,14 +33,13 @@ Seen seen_rows(const DataBlock& block) {
 }  // namespace
 
 std::optional<OnePassStatistics> one_pass_statistics(const Features& features, ConstVector z,
-                                                     const Mean& mean, const RowSource& rows,
-                                                     Reducer& reducer) {
+                                                     const Mean& mean, const RowSource& rows) {
   const OnePassFeatures* own = features.one_pass();
   if (!own) return {};
   constexpr Index width = 512;  // so that a row's phases stay in the cache over all harmonics
   const Index B = mean.basis_count(rows.dims()), columns = B + rows.outputs();
   const Index size = own->sum_size(columns);
-  const Sweep sweep(rows, width, reducer);
+  const Sweep sweep(rows, width);
   const Vector sums = sweep.sum(size + columns * columns + 2, [&]() -> Sweep::Body {
     return [&](const DataBlock& block, double* sum) {
       double* scalars = sum + size + columns * columns;  // rows, refusals

@@ -11,6 +11,9 @@
 #include "covary/features/blocks.hpp"
 #include "covary/linalg/parallel.hpp"
 #include "statistics/block.hpp"
+#include "statistics/gaussian_row_terms.hpp"
+#include "statistics/mixing.hpp"
+#include "statistics/packed_rows.hpp"
 
 namespace covary {
 namespace {
@@ -32,63 +35,9 @@ Matrix square_of_lower(const Matrix& factor) {
   return S;
 }
 
-// The observed rows of one output, side by side: the likelihood's question and its answer.
-struct Packed {
-  std::vector<Index> rows;
-  Vector y, aux, weights, value;
-  Matrix mean, variance, mean_bar, variance_bar;  // rows × latents
-  Matrix coupling;                                // rows × pairs, if wanted
-
-  // Of output p, whose latents are the columns first … of f_mean and f_variance.
-  void load(const DataBlock& block, Index p, const Matrix& f_mean, const Matrix& f_variance,
-            Index first, Index latents, Index pairs) {
-    rows.clear();
-    for (Index i = 0; i < block.x.n; ++i)
-      if (!std::isnan(block.y[i * block.outputs + p])) rows.push_back(i);
-    const auto n = static_cast<Index>(rows.size());
-    for (Vector* v : {&y, &value}) v->resize(n);
-    for (Matrix* m : {&mean, &variance, &mean_bar, &variance_bar}) m->resize(n, latents);
-    coupling.setZero(n, pairs);  // what a likelihood does not say
-    aux.resize(block.noise ? n : 0);
-    weights.resize(block.weights ? n : 0);
-    for (Index i = 0; i < n; ++i) {
-      const Index row = rows[at(i)];
-      y(i) = block.y[row * block.outputs + p];
-      mean.row(i) = f_mean.row(row).segment(first, latents);
-      variance.row(i) = f_variance.row(row).segment(first, latents);
-      if (block.noise) aux(i) = block.noise[row];
-      if (block.weights) weights(i) = block.weights[row];
-    }
-  }
-  RowTerms terms(double* parameters_bar) {
-    RowTerms t;
-    t.n = y.size();
-    t.y = y.data();
-    t.aux = aux.size() ? aux.data() : nullptr;
-    t.weights = weights.size() ? weights.data() : nullptr;
-    t.mean = mean.data();
-    t.variance = variance.data();
-    t.stride = t.n;
-    t.value = value.data();
-    t.mean_bar = mean_bar.data();
-    t.variance_bar = variance_bar.data();
-    t.coupling = coupling.cols() ? coupling.data() : nullptr;
-    t.parameters_bar = parameters_bar;
-    return t;
-  }
-  // Over all rows of the block; those that are missing keep their zeros.
-  void spread(Matrix& m_bar, Matrix& v_bar, Matrix& c, Index first) const {
-    for (Index i = 0; i < y.size(); ++i) {
-      if (coupling.cols()) c.row(rows[at(i)]) = coupling.row(i);
-      m_bar.row(rows[at(i)]).segment(first, mean_bar.cols()) = mean_bar.row(i);
-      v_bar.row(rows[at(i)]).segment(first, mean_bar.cols()) = variance_bar.row(i);
-    }
-  }
-};
-
 // Where a lane's sums are.
 struct Layout {
-  Index parameters, mean, m, v, c, size;
+  Index parameters, mixing, mean, m, v, c, size;
   std::vector<Index> theta, z;
 };
 
@@ -96,10 +45,10 @@ struct Layout {
 struct Scratch {
   std::vector<Matrix> K, A, SA;  // Kuf and Luu⁻¹Kuf of each context, SA or LsᵀA of each function
   Matrix K_bar, rooted;
-  Matrix f_mean, f_variance, m_bar, v_bar;  // rows × F
-  Matrix coupling;                          // rows × pairs
+  Latents f;  // of the functions
+  Latents g;  // of the arguments, where these are mixtures
   Vector k, k_bar;
-  Packed packed;
+  PackedRows packed;
 };
 
 class RowTermSweep {
@@ -113,9 +62,13 @@ class RowTermSweep {
         sweep_(sweep),
         adjoints_(adjoints),
         x_bar_(x_bar),
+        mixing_{likelihood.mixing},
         L_(likelihood.latents),
-        F_(L_ > 1 ? L_ : sweep.rows().outputs()),
-        pairs_(adjoints == RowAdjoints::coupled ? L_ * (L_ - 1) / 2 : 0) {
+        A_(likelihood.arguments(sweep.rows().outputs())),
+        F_(likelihood.functions(sweep.rows().outputs())),
+        pairs_(adjoints == RowAdjoints::coupled && (L_ > 1 || likelihood.is_mixed())
+                   ? F_ * (F_ - 1) / 2
+                   : 0) {
     check();
     const SweepContext& c = contexts_.front();
     M_ = c.features->size();
@@ -128,7 +81,8 @@ class RowTermSweep {
       layout_.theta.push_back(place(gradients * part.kernel->parameter_count(sweep.rows().dims())));
       layout_.z.push_back(place(gradients * part.features->parameter_count()));
     }
-    layout_.mean = place(gradients * B_ * F_);
+    layout_.mixing = place(gradients * mixing_.W.size());
+    layout_.mean = place(gradients * B_ * A_);
     layout_.m = place(adjoints_ == RowAdjoints::none ? 0 : M_ * F_);
     layout_.v = place(adjoints_ == RowAdjoints::none ? 0 : M_ * width() * F_);
     layout_.c = place(M_ * M_ * pairs_);
@@ -172,14 +126,14 @@ class RowTermSweep {
   std::size_t context_of(Index f) const { return shared() ? 0 : at(f); }
 
   void check() const {
-    if (L_ > 1 && sweep_.rows().outputs() != 1)
-      throw InputError(fmt::format("a likelihood of {} latent functions takes one output, not {}",
-                                   L_, sweep_.rows().outputs()));
+    if (likelihood_.is_mixed() && mixing_.W.rows() != A_)
+      throw InputError(fmt::format(
+          "a mixing of {}×{} for {} outputs of {} latent functions each; it needs {} rows",
+          mixing_.W.rows(), mixing_.W.cols(), sweep_.rows().outputs(), L_, A_));
     if (pairs_ > 0 && !shared())
       throw InputError("functions of several kernels do not step together");
-    if (x_bar_ && (adjoints_ != RowAdjoints::all ||
-                   (contexts_.front().mean && !contexts_.front().mean->is_zero())))
-      throw InputError("the gradient by the inputs needs all adjoints and a zero mean function");
+    if (x_bar_ && adjoints_ != RowAdjoints::all)
+      throw InputError("the gradient by the inputs needs all adjoints");
     if (contexts_.empty() || (!shared() && static_cast<Index>(contexts_.size()) != F_))
       throw InputError(fmt::format("{} kernels for {} functions: one for all, or one for each",
                                    contexts_.size(), F_));
@@ -199,16 +153,17 @@ class RowTermSweep {
                       q_.m.rows(), q_.m.cols(), q_.Ls.size(), M, F_, M, F_, F_, M, M));
   }
 
-  Matrix basis(const DataBlock& block) const {
-    const Eigen::Map<const RowMatrix, 0, Eigen::OuterStride<>> X(
-        block.x.data, block.x.n, block.x.dims, Eigen::OuterStride<>(block.x.stride));
-    return contexts_.front().mean->basis(X);
+  using Inputs = Eigen::Map<const RowMatrix, 0, Eigen::OuterStride<>>;
+  static Inputs inputs(const DataBlock& block) {
+    return {block.x.data, block.x.n, block.x.dims, Eigen::OuterStride<>(block.x.stride)};
   }
+  const Mean& mean() const { return *contexts_.front().mean; }
+  const Latents& told(const Scratch& s) const { return mixing_.is_identity() ? s.f : s.g; }
 
   void forward(const DataBlock& block, Scratch& s) const {
     const Index n = block.x.n;
-    s.f_mean.resize(n, F_);
-    s.f_variance.resize(n, F_);
+    s.f.mean.resize(n, F_);
+    s.f.variance.resize(n, F_);
     s.k.resize(n);
     for (Index f = 0; f < F_; ++f) {
       const std::size_t part = context_of(f);
@@ -226,54 +181,62 @@ class RowTermSweep {
         const Vector S = q_.Ls[at(f)].col(0).cwiseAbs2();
         for (Index i = 0; i < n; ++i) {
           SA.col(i) = S.cwiseProduct(A.col(i));
-          s.f_variance(i, f) = s.k(i) + A.col(i).dot(SA.col(i));
+          s.f.variance(i, f) = s.k(i) + A.col(i).dot(SA.col(i));
         }
       } else if (adjoints_ == RowAdjoints::all && !by_factor_) {
         gemm(1.0, S_[at(f)], Op::none, A, Op::none, 0.0, SA);
         for (Index i = 0; i < n; ++i)
-          s.f_variance(i, f) = s.k(i) + std::max(0.0, A.col(i).dot(SA.col(i)));
+          s.f.variance(i, f) = s.k(i) + std::max(0.0, A.col(i).dot(SA.col(i)));
       } else {
         SA = A;
         multiply_lower(q_.Ls[at(f)], SA, Op::transpose);
-        s.f_variance.col(f) = s.k + SA.colwise().squaredNorm().transpose();
+        s.f.variance.col(f) = s.k + SA.colwise().squaredNorm().transpose();
         if (adjoints_ == RowAdjoints::all) multiply_lower(q_.Ls[at(f)], SA);
       }
-      if (!shared()) gemm(1.0, A, Op::transpose, q_.m.col(f), Op::none, 0.0, s.f_mean.col(f));
+      if (!shared()) gemm(1.0, A, Op::transpose, q_.m.col(f), Op::none, 0.0, s.f.mean.col(f));
     }
-    if (shared()) gemm(1.0, s.A[0].leftCols(n), Op::transpose, q_.m, Op::none, 0.0, s.f_mean);
+    if (shared()) gemm(1.0, s.A[0].leftCols(n), Op::transpose, q_.m, Op::none, 0.0, s.f.mean);
+    if (!mixing_.is_identity()) mixing_.forward(s.f, s.g);
     if (B_ > 0)
-      gemm(1.0, basis(block), Op::none, contexts_.front().mean_weights, Op::none, 1.0, s.f_mean);
+      gemm(1.0, mean().basis(inputs(block)), Op::none, contexts_.front().mean_weights, Op::none,
+           1.0, mixing_.is_identity() ? s.f.mean : s.g.mean);
   }
 
   void expectations(const DataBlock& block, Scratch& s, double* sum) const {
-    s.m_bar.setZero(block.x.n, F_);
-    s.v_bar.setZero(block.x.n, F_);
-    s.coupling.setZero(block.x.n, pairs_);
+    Latents& g = mixing_.is_identity() ? s.f : s.g;
+    const Index own_pairs = pairs_ > 0 ? L_ * (L_ - 1) / 2 : 0;
+    g.mean_bar.setZero(block.x.n, A_);
+    g.variance_bar.setZero(block.x.n, A_);
+    g.coupling.setZero(block.x.n, own_pairs * block.outputs);
     for (Index p = 0; p < block.outputs; ++p) {
-      const Index first = L_ > 1 ? 0 : p;
-      s.packed.load(block, p, s.f_mean, s.f_variance, first, L_, pairs_);
+      s.packed.load(block, p, g.mean, g.variance, p * L_, L_, own_pairs);
       likelihood_.expectation(s.packed.terms(sum + layout_.parameters));
       sum[0] += s.packed.value.sum();
       sum[1] += static_cast<double>(s.packed.value.size());
-      s.packed.spread(s.m_bar, s.v_bar, s.coupling, first);
+      s.packed.spread(g.mean_bar, g.variance_bar, g.coupling, p * L_, p * own_pairs);
     }
+    if (pairs_ > 0 && (!mixing_.is_identity() || block.outputs > 1))
+      s.f.coupling = mixing_.couplings(g, L_, F_);
+    if (mixing_.is_identity()) return;
+    mixing_.pullback(s.f, s.g, adjoints_ == RowAdjoints::all ? sum + layout_.mixing : nullptr);
   }
 
   void of_q(Index n, Scratch& s, double* sum) const {
     Eigen::Map<Matrix> A_m(sum + layout_.m, M_, F_);
-    if (shared()) gemm(1.0, s.A[0].leftCols(n), Op::none, s.m_bar, Op::none, 1.0, A_m);
+    if (shared()) gemm(1.0, s.A[0].leftCols(n), Op::none, s.f.mean_bar, Op::none, 1.0, A_m);
     for (Index f = 0; f < F_; ++f) {
       const Matrix& A = s.A[context_of(f)];
-      if (!shared()) gemm(1.0, A.leftCols(n), Op::none, s.m_bar.col(f), Op::none, 1.0, A_m.col(f));
+      if (!shared())
+        gemm(1.0, A.leftCols(n), Op::none, s.f.mean_bar.col(f), Op::none, 1.0, A_m.col(f));
       if (q_.is_thin()) {
         Eigen::Map<Vector> diagonal(sum + layout_.v + M_ * f, M_);
-        for (Index i = 0; i < n; ++i) diagonal += s.v_bar(i, f) * A.col(i).cwiseAbs2();
+        for (Index i = 0; i < n; ++i) diagonal += s.f.variance_bar(i, f) * A.col(i).cwiseAbs2();
       } else {
-        add_weighted(A, n, s.v_bar.col(f), s.rooted, sum + layout_.v + M_ * M_ * f);
+        add_weighted(A, n, s.f.variance_bar.col(f), s.rooted, sum + layout_.v + M_ * M_ * f);
       }
     }
     for (Index c = 0; c < pairs_; ++c)
-      add_weighted(s.A[0], n, s.coupling.col(c), s.rooted, sum + layout_.c + M_ * M_ * c);
+      add_weighted(s.A[0], n, s.f.coupling.col(c), s.rooted, sum + layout_.c + M_ * M_ * c);
   }
 
   // ā_n = m·m̄_n + 2v̄_n(S − I)a_n, then K̄uf = Luu⁻ᵀĀ.
@@ -289,9 +252,9 @@ class RowTermSweep {
         s.k_bar.setZero();
       }
       for (Index i = 0; i < n; ++i)
-        bar.col(i) += 2.0 * s.v_bar(i, f) * (s.SA[at(f)].col(i) - s.A[part].col(i)) +
-                      s.m_bar(i, f) * q_.m.col(f);
-      s.k_bar += s.v_bar.col(f);
+        bar.col(i) += 2.0 * s.f.variance_bar(i, f) * (s.SA[at(f)].col(i) - s.A[part].col(i)) +
+                      s.f.mean_bar(i, f) * q_.m.col(f);
+      s.k_bar += s.f.variance_bar.col(f);
       if (!ends) continue;
       const SweepContext& c = contexts_[part];
       solve_Luu(*c.features, c.Luu, bar, Op::transpose);
@@ -301,9 +264,14 @@ class RowTermSweep {
                                z_bar, to_x);
       c.kernel->diagonal_pullback(c.theta, block.x, s.k_bar.data(), theta_bar, to_x);
     }
-    if (B_ > 0)
-      gemm(1.0, basis(block), Op::transpose, s.m_bar, Op::none, 1.0,
-           Eigen::Map<Matrix>(sum + layout_.mean, B_, F_));
+    if (B_ == 0) return;
+    const Matrix& bar_of_mean = told(s).mean_bar;
+    gemm(1.0, mean().basis(inputs(block)), Op::transpose, bar_of_mean, Op::none, 1.0,
+         Eigen::Map<Matrix>(sum + layout_.mean, B_, A_));
+    for (Index a = 0; x_bar_ && a < A_; ++a)
+      x_bar_->middleRows(block.x.first, n) +=
+          bar_of_mean.col(a).asDiagonal() *
+          mean().gradient(inputs(block), contexts_.front().mean_weights.col(a));
   }
 
   RowTermSums unpack(const Vector& sums) const {
@@ -328,7 +296,9 @@ class RowTermSweep {
           sums.segment(layout_.theta[i], c.kernel->parameter_count(sweep_.rows().dims())));
       out.z_bar.emplace_back(sums.segment(layout_.z[i], c.features->parameter_count()));
     }
-    out.mean_bar = Eigen::Map<const Matrix>(sums.data() + layout_.mean, B_, F_);
+    out.mixing_bar =
+        Eigen::Map<const Matrix>(sums.data() + layout_.mixing, mixing_.W.rows(), mixing_.W.cols());
+    out.mean_bar = Eigen::Map<const Matrix>(sums.data() + layout_.mean, B_, A_);
     return out;
   }
 
@@ -338,7 +308,8 @@ class RowTermSweep {
   const Sweep& sweep_;
   RowAdjoints adjoints_;
   RowMatrix* x_bar_;
-  Index L_, F_, pairs_, M_ = 0, B_ = 0;
+  Mixing mixing_;
+  Index L_, A_, F_, pairs_, M_ = 0, B_ = 0;
   Layout layout_;
   bool by_factor_ = false;
   std::vector<Matrix> S_;  // Ls·Lsᵀ of each function
@@ -361,10 +332,30 @@ RowExpectation gaussian_expectation(double noise_variance) {
   };
 }
 
+RowLikelihood gaussian_likelihood(double noise_variance) {
+  RowLikelihood out{gaussian_expectation(noise_variance)};
+  out.gaussian_noise = noise_variance;
+  return out;
+}
+
 RowTermSums row_terms(std::span<const SweepContext> contexts, const RowLikelihood& likelihood,
                       const WhitenedGaussian& q, const Sweep& sweep, RowAdjoints adjoints,
-                      RowMatrix* x_bar) {
-  return RowTermSweep(contexts, likelihood, q, sweep, adjoints, x_bar).run();
+                      GaussianRowGradient* of_inputs) {
+  if (sweep.rows().has_gaussian_inputs()) {
+    if (!likelihood.gaussian_noise || likelihood.is_mixed() || contexts.size() != 1)
+      throw Unsupported(
+          "rows with Gaussian inputs need a Gaussian likelihood, one kernel and no mixing; samples "
+          "of them take any");
+    SweepContext c = contexts.front();
+    c.noise = *likelihood.gaussian_noise;
+    return gaussian_row_terms(c, q, sweep, adjoints, of_inputs);
+  }
+  const bool wanted = of_inputs && adjoints == RowAdjoints::all;
+  RowMatrix x_bar;
+  RowTermSums out =
+      RowTermSweep(contexts, likelihood, q, sweep, adjoints, wanted ? &x_bar : nullptr).run();
+  if (wanted) sweep.rows().pull_inputs(std::move(x_bar), *of_inputs);
+  return out;
 }
 
 }  // namespace covary

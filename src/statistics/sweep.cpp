@@ -1,72 +1,19 @@
 #include "covary/statistics/sweep.hpp"
 
 #include <algorithm>
-#include <map>
-#include <mutex>
 
 #include "covary/error.hpp"
-#include "covary/linalg/parallel.hpp"
+#include "statistics/shelf.hpp"
 
 namespace covary {
 namespace {
 
-constexpr Index most_lanes = 16;
+// Up to 1024 blocks 16 lanes, then one for every 64 blocks, so that more cores find work.
+constexpr Index few_lanes = 16, blocks_of_lane = 64;
 
-// Things that lanes take, use and put back, so that their memory is warm for the next lane.
-template <class T>
-class Shelf {
- public:
-  explicit Shelf(std::function<T()> make) : make_(std::move(make)) {}
-  T take() {
-    {
-      const std::lock_guard lock(mutex_);
-      if (!things_.empty()) {
-        T thing = std::move(things_.back());
-        things_.pop_back();
-        return thing;
-      }
-    }
-    return make_();
-  }
-  void put(T thing) {
-    const std::lock_guard lock(mutex_);
-    things_.push_back(std::move(thing));
-  }
-
- private:
-  std::function<T()> make_;
-  std::mutex mutex_;
-  std::vector<T> things_;
-};
-
-class ThreadReducer : public Reducer {
- public:
-  Vector reduce(Index lanes, Index size, const Lane& body) override {
-    Vector total;
-    std::map<Index, Vector> waiting;  // finished before their turn
-    Index next = 0;
-    std::mutex mutex;
-    Shelf<Vector> sums([] { return Vector(); });
-    parallel_for(lanes, [&](Index lane) {
-      Vector sum = sums.take();
-      sum.setZero(size);
-      body(lane, sum.data());
-      const std::lock_guard lock(mutex);
-      waiting.emplace(lane, std::move(sum));
-      for (auto at = waiting.find(next); at != waiting.end(); at = waiting.find(++next)) {
-        if (next == 0) {
-          total = std::move(at->second);
-        } else {
-          total += at->second;
-          sums.put(std::move(at->second));
-        }
-        waiting.erase(at);
-      }
-    });
-    if (lanes == 0) total.setZero(size);
-    return total;
-  }
-};
+Index lanes_of(Index blocks) {
+  return std::min(blocks, std::max(few_lanes, blocks / blocks_of_lane));
+}
 
 std::vector<Index> even(Index rows, Index width) {
   std::vector<Index> firsts;
@@ -76,24 +23,18 @@ std::vector<Index> even(Index rows, Index width) {
 
 }  // namespace
 
-Reducer& thread_reducer() {
-  static ThreadReducer reducer;
-  return reducer;
-}
+Sweep::Sweep(const RowSource& rows, Index width) : Sweep(rows, even(rows.rows(), width)) {}
 
-Sweep::Sweep(const RowSource& rows, Index width, Reducer& reducer)
-    : Sweep(rows, even(rows.rows(), width), reducer) {}
-
-Sweep Sweep::for_features(const RowSource& rows, Index M, Reducer& reducer) {
+Sweep Sweep::for_features(const RowSource& rows, Index M) {
   const Index width =
       std::clamp<Index>((Index{1} << 18) / std::max<Index>(1, M) / 32 * 32, 64, 1024);
   // At least one block for each lane, while blocks are not tiny.
-  const Index share = (rows.rows() + most_lanes - 1) / most_lanes;
-  return {rows, std::clamp<Index>(share, std::min<Index>(64, width), width), reducer};
+  const Index share = (rows.rows() + few_lanes - 1) / few_lanes;
+  return {rows, std::clamp<Index>(share, std::min<Index>(64, width), width)};
 }
 
-Sweep::Sweep(const RowSource& rows, std::vector<Index> firsts, Reducer& reducer)
-    : rows_(rows), firsts_(std::move(firsts)), reducer_(&reducer) {
+Sweep::Sweep(const RowSource& rows, std::vector<Index> firsts)
+    : rows_(rows), firsts_(std::move(firsts)) {
   if (rows.rows() == 0) throw InputError("there are no rows of data");
   for (std::size_t i = 0; i < firsts_.size(); ++i) {
     const Index end = i + 1 < firsts_.size() ? firsts_[i + 1] : rows.rows();
@@ -103,10 +44,22 @@ Sweep::Sweep(const RowSource& rows, std::vector<Index> firsts, Reducer& reducer)
   }
 }
 
+Index Sweep::lanes() const { return lanes_of(blocks()); }
+
 Vector Sweep::sum(Index size, const std::function<Body()>& make) const {
-  const Index lanes = std::min(most_lanes, blocks());
+  return reduce(size, make, false);
+}
+
+Matrix Sweep::of_lanes(Index size, const std::function<Body()>& make) const {
+  const Vector all = reduce(size, make, true);
+  return Eigen::Map<const Matrix>(all.data(), size, lanes());
+}
+
+Vector Sweep::reduce(Index size, const std::function<Body()>& make, bool apart) const {
+  const Index lanes = this->lanes();
   Shelf<Body> bodies(make);
-  return reducer_->reduce(lanes, size, [&](Index lane, double* sum) {
+  return rows_.reducer().reduce(lanes, apart ? lanes * size : size, [&](Index lane, double* sum) {
+    if (apart) sum += lane * size;
     Body body = bodies.take();
     ReadBuffer buffer;
     for (Index i = lane; i < blocks(); i += lanes) {

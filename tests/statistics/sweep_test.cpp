@@ -36,9 +36,8 @@ TEST(Sweep, BlocksCoverTheRowsOnce) {
   }
 }
 
-TEST(Sweep, LanesAreAsManyAsBlocksUpToSixteen) {
-  const RowMatrix X = RowMatrix::Ones(100, 1), Y = X;
-  const MemoryRows rows(X, Y, Vector());
+TEST(Sweep, LanesDependOnTheNumberOfBlocksAlone) {
+  const RowMatrix X = RowMatrix::Ones(100000, 1), Y = X;
   struct Counting : Reducer {
     Index lanes = 0;
     Vector reduce(Index n, Index size, const Lane& body) override {
@@ -46,14 +45,23 @@ TEST(Sweep, LanesAreAsManyAsBlocksUpToSixteen) {
       return thread_reducer().reduce(n, size, body);
     }
   } counting;
+  struct CountedRows : MemoryRows {
+    CountedRows(const RowMatrix& inputs, const RowMatrix& outputs, Reducer& r)
+        : MemoryRows(inputs, outputs, Vector()), own(r) {}
+    Reducer& reducer() const override { return own; }
+    Reducer& own;
+  };
+  const CountedRows rows(X, Y, counting);
   const auto count = [&](Index width) {
-    (void)Sweep(rows, width, counting).sum(1, []() -> Sweep::Body {
+    (void)Sweep(rows, width).sum(1, []() -> Sweep::Body {
       return [](const DataBlock&, double*) {};
     });
     return counting.lanes;
   };
-  EXPECT_EQ(count(50), 2);
-  EXPECT_EQ(count(1), 16);
+  EXPECT_EQ(count(50000), 2);
+  EXPECT_EQ(count(1000), 16);
+  EXPECT_EQ(count(100), 16);  // 1000 blocks
+  EXPECT_EQ(count(10), 156);  // 10 000 blocks: one for every 64
 }
 
 TEST(Sweep, Refusals) {

@@ -62,10 +62,20 @@ class PairReducer : public Reducer {
   int from_, to_;
 };
 
+// Rows that are shared out: what adds up their sums comes with them.
+class SharedRows : public MemoryRows {
+ public:
+  SharedRows(const SweepCase& t, Reducer& reducer) : MemoryRows(t.rows()), reducer_(reducer) {}
+  Reducer& reducer() const override { return reducer_; }
+
+ private:
+  Reducer& reducer_;
+};
+
 // Statistics and gradient of a sweep, end to end.
 Vector everything(const SweepCase& t, Reducer& reducer) {
-  const MemoryRows rows = t.rows();
-  const Sweep sweep = Sweep::for_features(rows, t.Z.rows(), reducer);
+  const SharedRows rows(t, reducer);
+  const Sweep sweep = Sweep::for_features(rows, t.Z.rows());
   const SweepContext c = t.context();
   const RowRule fitc{RowRule::Term::power, 1.0};
   const auto s = weighted_statistics(c, fitc, sweep, {{0, 1}});

@@ -33,9 +33,9 @@ struct FeatureChoice {
 // What features of a kind are made to suit.
 struct FeatureStart {
   Kernel kernel;
-  ConstVector theta;  // the kernel's values
-  ConstRows X;        // rows of data
-  Index M = 0;        // how many
+  Eigen::Ref<const Vector> theta;  // the kernel's values
+  Eigen::Ref<const RowMatrix> X;   // rows of data
+  Index M = 0;                     // how many
   std::uint64_t seed = 0;
   // Inputs to start around, where the caller gives them: M, or of sums of C points M·C, the first
   // of every sum first. Else at most n of them by the caller's selection; unset: the greedy one.

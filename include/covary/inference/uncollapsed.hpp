@@ -13,8 +13,8 @@ RowLikelihood row_likelihood(const Likelihood& likelihood, ConstVector theta);
 
 // The bound with q(u) explicit, for any likelihood and for minibatches (SVGP, Hensman et al. 2013):
 //   elbo = scale·Σ_n w_n·E_q log p(y_n | f_n) − Σ_f KL(q(v_f) ‖ N(0, I)),   u = Luu·v,
-// over F functions: one for each output, or the latent functions of the likelihood. With a Gaussian
-// likelihood and the best q it is VFE; any other q gives less.
+// over F functions: those behind each output, or fewer or more that the likelihood sees mixed. With
+// a Gaussian likelihood and the best q it is VFE; any other q gives less.
 struct UncollapsedProblem {
   struct Part {
     const Features* features = nullptr;
@@ -25,15 +25,12 @@ struct UncollapsedProblem {
   const Sweep* sweep = nullptr;  // over all rows, or those of a minibatch
   double scale = 1.0;            // rows of the data / rows of the sweep
   RowLikelihood likelihood;
-  // What sums the data's term and its adjoints, where that is not row_terms() over the sweep.
-  std::function<RowTermSums(std::span<const SweepContext>, const WhitenedGaussian&, RowAdjoints)>
-      sums = nullptr;
   bool guard_eigenvalue = false;  // as in SparseProblem
 };
 
 struct UncollapsedValues {
   std::vector<Vector> theta, z;  // of each part
-  Matrix mean_weights;           // basis × F, or empty
+  Matrix mean_weights;           // basis × arguments of the likelihood, or empty
   WhitenedGaussian q;            // M×F
 };
 
@@ -49,6 +46,7 @@ struct UncollapsedGradient {
   bool of_parameters = true;  // wanted: θ, z, the likelihood's and the mean's
   bool of_factors = true;     // wanted: m_bar and Ls_bar
   bool coupled = false;       // wanted: C, and not those of the parameters
+  bool of_inputs = false;     // wanted with those of the parameters: inputs
 
   // Called with the bound once g and H are there, while other threads go on with the parameters.
   std::function<void(double value)> beside = nullptr;
@@ -60,6 +58,8 @@ struct UncollapsedGradient {
 
   std::vector<Vector> theta_bar, z_bar;
   Vector likelihood_bar;
+  Matrix mixing_bar;           // like likelihood.mixing
+  GaussianRowGradient inputs;  // of the rows, without `scale`
   Matrix mean_bar;
   Matrix m_bar;                // M×F
   std::vector<Matrix> Ls_bar;  // lower triangles

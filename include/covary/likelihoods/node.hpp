@@ -56,6 +56,8 @@ class LikelihoodNode {
   virtual Index classes() const { return 0; }  // labels are 0 … classes − 1; 0: not classes
   // Targets are real numbers in any unit: y ↦ a·y + b maps the family onto itself.
   virtual bool real_targets() const { return false; }
+  // y is f with Gaussian noise, whose variance is the one parameter and what `aux` adds to it.
+  virtual bool conjugate() const { return false; }
   virtual Aux aux() const { return Aux::none; }
   virtual double default_aux() const { return 0.0; }
   virtual Index parameter_count() const { return 0; }

@@ -74,8 +74,7 @@ class StochasticGplvm {
   RowMatrix working_outputs(ConstRows Y) const;
   Batch batch_of(std::span<const Index> rows, const RowMatrix& mean,
                  const RowMatrix& variance) const;
-  UncollapsedProblem problem(const Batch& batch, ConstVector values,
-                             GaussianRowGradient* rows_bar) const;
+  UncollapsedProblem problem(const Batch& batch, ConstVector values) const;
   UncollapsedValues unpack(ConstVector values, WhitenedGaussian q) const;
   double evaluate(const Batch& batch, ConstVector values, const WhitenedGaussian& q, Jitter& jitter,
                   Gradient* gradient) const;

@@ -16,6 +16,8 @@ class GaussianRows : public RowSource {
   Index dims() const override { return means_.dims(); }
   Index outputs() const override { return means_.outputs(); }
   DataBlock read(Index first, Index n, ReadBuffer& buffer) const override;
+  Reducer& reducer() const override { return means_.reducer(); }
+  bool has_gaussian_inputs() const override { return true; }
 
  private:
   MemoryRows means_;
@@ -61,10 +63,6 @@ std::vector<PsiStatistics> psi_statistics(const SweepContext& c, const Sweep& sw
 // What bounds take, for the rule of VFE: C = L⁻¹Ψ2L⁻ᵀ/σ², beta = L⁻¹ψ1ᵀY/σ², …
 WeightedStatistics whitened(const PsiStatistics& s, const Matrix& Luu, double noise);
 
-// The gradient by the distribution of each row's input, N×dims.
-struct GaussianRowGradient {
-  RowMatrix mean_bar, variance_bar;
-};
 // As weighted_adjoint; c.Luu and c.noise are those that whitened() had, and `kept` is of the same
 // kernel, inducing inputs and rows. out.noise_bar is set too.
 void psi_adjoint(const SweepContext& c, const Sweep& sweep,

@@ -12,8 +12,7 @@ namespace covary {
 // g rows is that of M²g + Mg² + g³.
 
 // Blocks of whole groups, of about the size that suits M features.
-Sweep group_sweep(const RowSource& rows, const std::vector<Index>& group_starts, Index M,
-                  Reducer& reducer = thread_reducer());
+Sweep group_sweep(const RowSource& rows, const std::vector<Index>& group_starts, Index M);
 
 // As weighted_statistics, with C = Σ_g A D⁻¹Aᵀ, beta = Σ A D⁻¹r, rr = Σ rᵀD⁻¹r and
 // log_w = −Σ log|D_g|. The blocks of the sweep must be made of whole groups.

@@ -20,7 +20,6 @@ struct OnePassStatistics {
 // for features without the capability, rows outside their region, a noise variance of each row, or
 // outputs that are missing one by one.
 std::optional<OnePassStatistics> one_pass_statistics(const Features& features, ConstVector z,
-                                                     const Mean& mean, const RowSource& rows,
-                                                     Reducer& reducer = thread_reducer());
+                                                     const Mean& mean, const RowSource& rows);
 
 }  // namespace covary

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -29,12 +30,21 @@ struct RowTerms {
 // Called from many threads at once.
 using RowExpectation = std::function<void(const RowTerms&)>;
 
-// A likelihood at its present parameters, as a sweep sees it.
+// A likelihood at its present parameters, as a sweep sees it. Datum n of output p arises from
+// `latents` arguments, g_a(x_n) for a = p·latents …, and these from F functions: g = W·f + m(x).
 struct RowLikelihood {
   RowExpectation expectation;
   Index parameters = 1;
-  Index latents = 1;  // functions behind a datum
+  Index latents = 1;                          // arguments of a datum
+  std::optional<double> gaussian_noise = {};  // where it is Gaussian, its variance σ²
+  Matrix mixing = {};                         // W, arguments × F; empty: the identity
+
+  Index arguments(Index outputs) const { return latents * outputs; }
+  bool is_mixed() const { return mixing.size() > 0; }
+  Index functions(Index outputs) const { return is_mixed() ? mixing.cols() : arguments(outputs); }
 };
+// Of Gaussian noise, which takes rows with Gaussian inputs too.
+RowLikelihood gaussian_likelihood(double noise_variance);
 
 // −½log 2πs − ((y − mean)² + variance)/(2s) with s = σ² + aux_n; one parameter, σ².
 RowExpectation gaussian_expectation(double noise_variance);
@@ -51,14 +61,13 @@ struct WhitenedGaussian {
 enum class RowAdjoints {
   none,
   q,        // A_m and A_vA: all that a step of q needs
-  coupled,  // and A_cA, for a step of all functions together
+  coupled,  // and A_cA of functions that a datum sees together, for a step of all of them
   all       // A_m, A_vA and the derivatives by the parameters
 };
 
-// Σ over rows and observed outputs of E log p(y | f), where function f has the mean
-// m(x_n) + a_nᵀm and the variance k_nn − |a_n|² + |Lsᵀa_n|². There are F functions: one for each
-// output, or as many as the likelihood has latents behind its single output. Value and adjoints of
-// a row come at once, so one sweep does.
+// Σ over rows and observed outputs of E log p(y | g), g = W·f + m(x), where the F functions are
+// independent and f has the mean a_nᵀm and the variance k_nn − |a_n|² + |Lsᵀa_n|². Value and
+// adjoints of a row come at once, so one sweep does.
 struct RowTermSums {
   double value = 0.0;
   double rows = 0.0;         // observed (row, output) pairs
@@ -67,15 +76,19 @@ struct RowTermSums {
   std::vector<Matrix> A_cA;  // Σ c_n a_n a_nᵀ of each pair (0,1), (0,2), …, (1,2), …
   std::vector<Vector> theta_bar, z_bar;  // of each context, through Kuf and k_nn
   Vector parameters_bar;                 // of the likelihood
+  Matrix mixing_bar;                     // where functions are mixed
   Matrix mean_bar;                       // like mean_weights
   // Ls·Lsᵀ of each function, with all adjoints; not of a thin q, nor where all features are white.
   std::vector<Matrix> S;
 };
 // One context for all functions, or one for each with as many features. The mean and its weights
-// (basis × F) are those of the first; noise is not used. With all adjoints and a zero mean function
-// x_bar, unless null, becomes the gradient by the inputs, rows × dims.
+// (basis × arguments) are those of the first; noise is not used. With all adjoints of_inputs,
+// unless null, becomes the gradient by the inputs of the rows.
+//
+// Rows may be points; or samples of distributions (sampled_rows.hpp); or have Gaussian inputs, for
+// Gaussian noise, one context, a zero mean function and no mixing, in closed form.
 RowTermSums row_terms(std::span<const SweepContext> contexts, const RowLikelihood& likelihood,
                       const WhitenedGaussian& q, const Sweep& sweep, RowAdjoints adjoints,
-                      RowMatrix* x_bar = nullptr);
+                      GaussianRowGradient* of_inputs = nullptr);
 
 }  // namespace covary

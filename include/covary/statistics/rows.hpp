@@ -5,6 +5,7 @@
 
 #include "covary/data/scaling.hpp"
 #include "covary/kernels/node.hpp"
+#include "covary/statistics/reducer.hpp"
 
 namespace covary {
 
@@ -24,6 +25,12 @@ struct ReadBuffer {
   std::vector<double> raw, x, y;
 };
 
+// A gradient by the inputs of rows: of the points, or of the means and variances of those that are
+// distributed (else empty); rows × dims.
+struct GaussianRowGradient {
+  RowMatrix mean_bar, variance_bar;
+};
+
 // The rows of the data, read block by block, from any thread.
 class RowSource {
  public:
@@ -33,6 +40,14 @@ class RowSource {
   virtual Index outputs() const = 0;
   // Rows first … first+n−1. The block lives as long as the buffer is not used again.
   virtual DataBlock read(Index first, Index n, ReadBuffer& buffer) const = 0;
+  // What adds up sums over these rows: the threads of this process, where they are all here.
+  virtual Reducer& reducer() const = 0;
+  // Whether inputs are Gaussian, so that blocks have variances.
+  virtual bool has_gaussian_inputs() const { return false; }
+  // From the gradient by the points of the blocks to that by the inputs which these stand for.
+  virtual void pull_inputs(RowMatrix x_bar, GaussianRowGradient& out) const {
+    out = {std::move(x_bar), {}};
+  }
 };
 
 // Rows in memory, not copied: they must outlive the source. point_noise (or another column beside
@@ -44,6 +59,7 @@ class MemoryRows : public RowSource {
   Index dims() const override { return x_.dims; }
   Index outputs() const override { return outputs_; }
   DataBlock read(Index first, Index n, ReadBuffer& buffer) const override;
+  Reducer& reducer() const override { return thread_reducer(); }
 
  private:
   RowBlock x_;
@@ -76,6 +92,7 @@ class FileRows : public RowSource {
   Index dims() const override { return static_cast<Index>(inputs_.size()); }
   Index outputs() const override { return static_cast<Index>(outputs_.size()); }
   DataBlock read(Index first, Index n, ReadBuffer& buffer) const override;
+  Reducer& reducer() const override { return thread_reducer(); }
 
  private:
   std::string name_;
@@ -85,8 +102,10 @@ class FileRows : public RowSource {
   Index begin_ = 0, rows_ = 0, cols_ = 0;
 };
 
-// Output columns grouped by their missing rows, in order of first appearance; a column with nothing
-// observed is an InputError. One pass over the rows, in memory that does not grow with them.
+// Output columns grouped by their missing rows, in order of first appearance; those with nothing
+// observed are left out. One pass over the rows, in memory that does not grow with them.
+std::vector<std::vector<Index>> observed_columns(const RowSource& rows);
+// The same of all columns; one with nothing observed is an InputError.
 std::vector<std::vector<Index>> columns_by_pattern(const RowSource& rows);
 
 }  // namespace covary

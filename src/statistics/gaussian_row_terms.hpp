@@ -1,7 +1,5 @@
 #pragma once
 
-#include <vector>
-
 #include "covary/statistics/expectations.hpp"
 #include "covary/statistics/row_terms.hpp"
 
@@ -11,11 +9,8 @@ namespace covary {
 // Lawrence 2010, uncollapsed): with C = L⁻¹Ψ2L⁻ᵀ/σ² and b = L⁻¹ψ1ᵀy/σ² of the rows where output p
 // is observed,
 //   −½(n log 2πσ² + |y|²/σ²) + mᵀb − ½tr C(mmᵀ + S) − ½(ψ0/σ² − tr C).
-// One function for each output; `columns` are the outputs with something observed, grouped by their
-// missing rows. c.noise is σ², the likelihood's one parameter. `rows`, unless null, becomes the
-// gradient by the distributions of the inputs, with all adjoints.
+// One function for each output. c.noise is σ².
 RowTermSums gaussian_row_terms(const SweepContext& c, const WhitenedGaussian& q, const Sweep& sweep,
-                               const std::vector<std::vector<Index>>& columns, RowAdjoints adjoints,
-                               GaussianRowGradient* rows = nullptr);
+                               RowAdjoints adjoints, GaussianRowGradient* of_inputs);
 
 }  // namespace covary
