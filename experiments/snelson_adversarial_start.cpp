@@ -71,7 +71,7 @@ Result snelson_adversarial_start(std::uint64_t seed) {
       const SparsePosterior after = sparse_posterior(train, a, f.Z, f.theta);
       const Scores s = score(after.predict(test.X), test);
       t.row(r) << f.nlml, f.theta.noise_sd(), s.smse, s.nlpd, reach(f.Z, range),
-          score(before.predict(test.X), test).nlpd, -before.value();
+          score(before.predict(test.X), test).nlpd, -before.log_evidence();
       if (r > 0) continue;
       const Prediction p0 = before.predict(inputs(grid)), p1 = after.predict(inputs(grid));
       Matrix picture(grid.size(), 5), observed(train.size(), 2);

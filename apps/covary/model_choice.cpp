@@ -48,7 +48,7 @@ const ModelEntry& entry_of(const AnyModel& model) {
   const std::string name = std::visit(
       [](const auto& m) -> std::string {
         using Saved = std::decay_t<decltype(m)>;
-        if constexpr (std::is_same_v<Saved, SavedModel>) return m.fit.posterior.model();
+        if constexpr (std::is_same_v<Saved, SavedModel>) return m.fit.posterior.name();
         if constexpr (std::is_same_v<Saved, SavedGeneralised>) return m.fit.model;
         if constexpr (std::is_same_v<Saved, SavedLatent>)
           return m.fit.mappings.size() > 1 ? "mrd" : "gplvm";

@@ -69,7 +69,8 @@ void InducingPosterior::check_inputs(ConstRows X) const {
 
 bool InducingPosterior::can(Capability c) const {
   const bool shared = parts_.parts.size() == 1,
-             points = parts_.parts.front().features->name() == "points";
+             points =
+                 parts_.parts.front().features->inputs(parts_.parts.front().z.data()).has_value();
   switch (c) {
     case Capability::components:
     case Capability::gradients:

@@ -81,7 +81,7 @@ bool SparsePosterior::can(Capability c) const {
   using Kind = Approximation::Kind;
   const Kind kind = parts_.approximation.kind;
   const bool is_process = kind != Kind::sor && kind != Kind::cglb,
-             points = parts_.features->name() == "points";
+             points = parts_.features->inputs(parts_.values.z.data()).has_value();
   switch (c) {
     case Capability::outputs:
       return !std::isnan(parts_.values.noise);

@@ -188,7 +188,7 @@ TEST(UncertainPrediction, FurtherGaussianRowsWithoutVarianceAreFurtherRows) {
                         some = with_gaussian_rows(before, X, rows_of(Matrix::Ones(2, 1)), Y);
   const RowMatrix at = random.normal_matrix(4, 2);
   EXPECT_LT((points.predict(at).mean - none.predict(at).mean).cwiseAbs().maxCoeff(), 1e-7);
-  EXPECT_NEAR(points.value(), none.value(), 1e-6);
+  EXPECT_NEAR(points.log_evidence(), none.log_evidence(), 1e-6);
   EXPECT_GT((points.predict(at).mean - some.predict(at).mean).cwiseAbs().maxCoeff(), 1e-4);
   EXPECT_THROW(with_gaussian_rows(sparse_fit(d, "fitc").posterior.as<SparsePosterior>(), X,
                                   rows_of(Matrix::Ones(2, 1)), Y),
