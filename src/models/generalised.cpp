@@ -62,7 +62,7 @@ Generalised::Generalised(ConstRows X, ConstVector y, GeneralisedOptions options)
   GeneralisedData data = generalised_data(X, y, options_);
   parameters_ =
       latent_parameters(options_, MemoryRows(data.scaled.X, data.scaled.Y, Vector(), data.weights),
-                        data.scaled.Y.col(0), data.aux, data.weights);
+                        data.scaled.Y, data.aux, data.weights, options_.likelihood.latents());
   if (options_.method == Inference::ep || options_.method == Inference::sparse_ep)
     repeat_by_weight(data);
   const Index parts = options_.separate_kernels ? options_.likelihood.latents() : 1;

@@ -51,9 +51,9 @@ void suit_noise(const Likelihood& likelihood, double y_variance, Parameters& par
     if (parameters.contains(path)) parameters.set(path, start);
 }
 
-// Where the latent functions lie, as far as it can be told at once.
-Vector latent_levels(const Likelihood& l, const RowSource& rows, ConstVector y, ConstVector aux,
-                     ConstVector weights) {
+// Where the latent functions of one output, whose mean is known, lie, as far as it can be told.
+Vector levels_of_output(const Likelihood& l, double mean, const Vector& y, ConstVector aux,
+                        ConstVector weights) {
   Vector out = Vector::Zero(l.latents());
   if (const auto each = each_vs_rest(l)) {
     for (Index k = 0; k < out.size(); ++k) {
@@ -65,7 +65,19 @@ Vector latent_levels(const Likelihood& l, const RowSource& rows, ConstVector y, 
     return out;
   }
   // The first latent function is the one in the units of y.
-  out(0) = l.node().real_targets() ? column_means(rows)(0) : typical_latent(l, y, aux, weights);
+  out(0) = l.node().real_targets() ? mean : typical_latent(l, y, aux, weights);
+  return out;
+}
+
+// Of all outputs, one after the other.
+Vector latent_levels(const Likelihood& l, const RowSource& rows, ConstRows Y, ConstVector aux,
+                     ConstVector weights) {
+  const Vector means =
+      l.node().real_targets() ? column_means(rows) : Vector(Vector::Zero(Y.cols()));
+  Vector out(l.latents() * Y.cols());
+  for (Index p = 0; p < Y.cols(); ++p)
+    out.segment(p * l.latents(), l.latents()) =
+        levels_of_output(l, means(p), Y.col(p), aux, weights);
   return out;
 }
 
@@ -134,28 +146,30 @@ bool functions_differ(const Likelihood& likelihood) {
   return likelihood.classes() == 0 || each_vs_rest(likelihood).has_value();
 }
 
-GeneralisedData generalised_data(ConstRows X, ConstVector y, const LatentOptions& options) {
+GeneralisedData generalised_data(ConstRows X, ConstRows Y, const LatentOptions& options) {
   const Likelihood& l = options.likelihood;
   const bool noise = l.aux() == Aux::noise;
-  check_regression_data(X, RowMatrix(y), noise ? options.aux : Vector());
+  const RowMatrix dense = Y;
+  check_regression_data(X, dense, noise ? options.aux : Vector());
   check_column(options.aux, X.rows(), "the column beside y");
   check_column(options.weights, X.rows(), "the column of weights");
   check_weights(options.weights);
-  l.check(y, options.aux);
+  for (Index p = 0; p < Y.cols(); ++p) l.check(Vector(Y.col(p)), options.aux);
   std::vector<Index> rows;
-  for (Index i = 0; i < y.size(); ++i)
-    if (!std::isnan(y(i)) && (options.weights.size() == 0 || options.weights(i) > 0.0))
+  for (Index i = 0; i < Y.rows(); ++i)
+    if (!Y.row(i).array().isNaN().all() &&
+        (options.weights.size() == 0 || options.weights(i) > 0.0))
       rows.push_back(i);
   if (rows.empty()) throw InputError("no row with a positive weight has a target");
-  const Vector observed = y(rows);
-  check_classes(l, observed);
+  const RowMatrix observed = Y(rows, Eigen::all);
+  for (Index p = 0; p < Y.cols(); ++p) check_classes(l, Vector(observed.col(p)));
 
   GeneralisedData out;
   if (options.aux.size()) out.aux = options.aux(rows);
   if (options.weights.size()) out.weights = options.weights(rows);
-  out.scaled = scaled_data(
-      X(rows, Eigen::all), RowMatrix(observed), noise ? out.aux : Vector(), options.scale_inputs,
-      l.node().real_targets() ? options.scale_outputs : ScaleMode::none, out.weights);
+  out.scaled =
+      scaled_data(X(rows, Eigen::all), observed, noise ? out.aux : Vector(), options.scale_inputs,
+                  l.node().real_targets() ? options.scale_outputs : ScaleMode::none, out.weights);
   if (options.pca > 0) {
     out.input_map = options.input_map ? options.input_map
                                       : InputMap(Pca::fit(out.scaled.X, options.pca, out.weights));
@@ -190,19 +204,20 @@ GeneralisedData generalised_data(FileRows& rows, const LatentOptions& options, I
   return out;
 }
 
-Parameters latent_parameters(const LatentOptions& options, const RowSource& rows, ConstVector y,
-                             ConstVector aux, ConstVector weights) {
+Parameters latent_parameters(const LatentOptions& options, const RowSource& rows, ConstRows Y,
+                             ConstVector aux, ConstVector weights, Index functions) {
   const Likelihood& l = options.likelihood;
-  const Index parts = options.separate_kernels ? l.latents() : 1;
-  const Vector levels = latent_levels(l, rows, y, aux, weights);
+  const Index parts = options.separate_kernels ? functions : 1;
+  const Vector levels = latent_levels(l, rows, Y, aux, weights);
   const DataScale scale = data_scale(rows);
   Parameters out;
   for (Index i = 0; i < parts; ++i) {
     DataScale own = scale;
     if (!l.node().real_targets()) {
       // A mean of zero leaves it to the function to get there.
-      const double square = parts == 1 ? levels.squaredNorm() / static_cast<double>(levels.size())
-                                       : levels(i) * levels(i);
+      const bool own_level = parts > 1 && parts == levels.size();
+      const double square = own_level ? levels(i) * levels(i)
+                                      : levels.squaredNorm() / static_cast<double>(levels.size());
       own.y_variance = 1.0 + (options.mean.is_zero() ? square : 0.0);
     }
     const Parameters kernel =

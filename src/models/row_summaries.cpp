@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <utility>
 
 #include "covary/error.hpp"
 #include "covary/features/selection.hpp"
@@ -17,26 +18,46 @@ namespace {
 
 using Rows = Eigen::Map<const RowMatrix, 0, Eigen::OuterStride<>>;
 
-// In order, body(first row, X, Y, weight of row i of the block).
+constexpr Index width = 4096;  // rows of a block
+
+Rows inputs_of(const DataBlock& b) {
+  return {b.x.data, b.x.n, b.x.dims, Eigen::OuterStride<>(b.x.stride)};
+}
+Rows outputs_of(const DataBlock& b) {
+  return {b.y, b.x.n, b.outputs, Eigen::OuterStride<>(b.outputs)};
+}
+auto weights_of(const DataBlock& b) {
+  return [&b](Index i) { return b.weights ? b.weights[i] : 1.0; };
+}
+
+// In order, body(first row, X, Y).
 template <class Body>
 void for_each_block(const RowSource& rows, const Body& body) {
-  Sweep(rows, 4096).for_each_block([&](const DataBlock& b) {
-    body(b.x.first, Rows(b.x.data, b.x.n, b.x.dims, Eigen::OuterStride<>(b.x.stride)),
-         Rows(b.y, b.x.n, b.outputs, Eigen::OuterStride<>(b.outputs)),
-         [&b](Index i) { return b.weights ? b.weights[i] : 1.0; });
+  Sweep(rows, width).for_each_block([&](const DataBlock& b) {
+    body(b.x.first, inputs_of(b), outputs_of(b));
   });
 }
 
-// Of each output, over its observed entries.
-struct Sums {
-  Vector count, sum;
-};
+// Σ over the rows, by the sweep: body(X, Y, weight of row i of the block, sum).
+template <class Body>
+Vector sum_over(const RowSource& rows, Index size, const Body& body) {
+  return Sweep(rows, width).sum(size, [&]() -> Sweep::Body {
+    return [&](const DataBlock& b, double* sum) {
+      body(inputs_of(b), outputs_of(b), weights_of(b), sum);
+    };
+  });
+}
 
+// Of each output, over its observed entries: how many, then their sum.
 template <class Weight>
-void add_observed(const Rows& Y, const Weight& weight, Sums& to) {
+void add_observed(const Rows& Y, const Weight& weight, double* to) {
   for (Index i = 0; i < Y.rows(); ++i)
     for (Index p = 0; p < Y.cols(); ++p)
-      if (!std::isnan(Y(i, p))) to.sum(p) += weight(i) * Y(i, p), to.count(p) += weight(i);
+      if (!std::isnan(Y(i, p))) to[Y.cols() + p] += weight(i) * Y(i, p), to[p] += weight(i);
+}
+Vector means_of(ConstVector observed) {
+  const Index P = observed.size() / 2;
+  return observed.tail(P).array() / observed.head(P).array().max(1.0);
 }
 
 void check_outputs(const std::string& name, Index first, const Rows& Y) {
@@ -48,45 +69,58 @@ void check_outputs(const std::string& name, Index first, const Rows& Y) {
           name, first + i));
 }
 
-Vector means_of(const Sums& y) { return y.sum.array() / y.count.array().max(1.0); }
-
 }  // namespace
 
 Vector column_means(const RowSource& rows) {
-  Sums y{Vector::Zero(rows.outputs()), Vector::Zero(rows.outputs())};
-  for_each_block(rows, [&](Index, const Rows&, const Rows& Y, const auto& weight) {
-    add_observed(Y, weight, y);
-  });
-  return means_of(y);
+  return means_of(sum_over(rows, 2 * rows.outputs(),
+                           [](const Rows&, const Rows& Y, const auto& weight, double* sum) {
+                             add_observed(Y, weight, sum);
+                           }));
 }
 
 DataScale data_scale(const RowSource& rows) {
   constexpr double inf = std::numeric_limits<double>::infinity();
   const Index D = rows.dims(), P = rows.outputs();
-  double total = 0.0;
-  Vector sum = Vector::Zero(D), low = Vector::Constant(D, inf), high = Vector::Constant(D, -inf);
-  Sums y{Vector::Zero(P), Vector::Zero(P)};
-  for_each_block(rows, [&](Index, const Rows& X, const Rows& Y, const auto& weight) {
-    for (Index i = 0; i < X.rows(); ++i) {
-      total += weight(i);
-      sum += weight(i) * X.row(i).transpose();
-      low = low.cwiseMin(X.row(i).transpose());
-      high = high.cwiseMax(X.row(i).transpose());
-    }
-    add_observed(Y, weight, y);
+  // Of each lane: the weight, Σ x, the outputs' sums, x at its least and its largest, and whether
+  // it has begun.
+  const Matrix lanes = Sweep(rows, width).of_lanes(2 + 3 * D + 2 * P, [&]() -> Sweep::Body {
+    return [&](const DataBlock& b, double* sum) {
+      const Rows X = inputs_of(b);
+      const auto weight = weights_of(b);
+      Eigen::Map<Vector> x(sum + 1, D), low(sum + 1 + D + 2 * P, D), high(low.data() + D, D);
+      if (double& begun = sum[1 + 3 * D + 2 * P]; std::exchange(begun, 1.0) == 0.0) {
+        low.setConstant(inf);
+        high.setConstant(-inf);
+      }
+      for (Index i = 0; i < X.rows(); ++i) {
+        sum[0] += weight(i);
+        x += weight(i) * X.row(i).transpose();
+        low = low.cwiseMin(X.row(i).transpose());
+        high = high.cwiseMax(X.row(i).transpose());
+      }
+      add_observed(outputs_of(b), weight, sum + 1 + D);
+    };
   });
-  const Vector x_mean = sum / total, y_mean = means_of(y);
-  Vector x_squares = Vector::Zero(D), y_squares = Vector::Zero(P), raw = Vector::Zero(P);
-  for_each_block(rows, [&](Index, const Rows& X, const Rows& Y, const auto& weight) {
-    for (Index i = 0; i < X.rows(); ++i) {
-      x_squares.array() += weight(i) * (X.row(i).transpose() - x_mean).array().square();
-      for (Index p = 0; p < P; ++p)
-        if (!std::isnan(Y(i, p))) {
-          y_squares(p) += weight(i) * ((Y(i, p) - y_mean(p)) * (Y(i, p) - y_mean(p)));
-          raw(p) += weight(i) * (Y(i, p) * Y(i, p));
+  Vector sums = lanes.col(0).head(1 + D + 2 * P);
+  for (Index lane = 1; lane < lanes.cols(); ++lane) sums += lanes.col(lane).head(sums.size());
+  const Vector low = lanes.middleRows(sums.size(), D).rowwise().minCoeff(),
+               high = lanes.middleRows(sums.size() + D, D).rowwise().maxCoeff();
+  const double total = sums(0);
+  const Vector x_mean = sums.segment(1, D) / total, y_mean = means_of(sums.tail(2 * P));
+  const Vector squares =
+      sum_over(rows, D + 2 * P, [&](const Rows& X, const Rows& Y, const auto& weight, double* sum) {
+        Eigen::Map<Vector> x(sum, D);
+        double *about = sum + D, *raw = about + P;
+        for (Index i = 0; i < X.rows(); ++i) {
+          x.array() += weight(i) * (X.row(i).transpose() - x_mean).array().square();
+          for (Index p = 0; p < P; ++p)
+            if (!std::isnan(Y(i, p))) {
+              about[p] += weight(i) * ((Y(i, p) - y_mean(p)) * (Y(i, p) - y_mean(p)));
+              raw[p] += weight(i) * (Y(i, p) * Y(i, p));
+            }
         }
-    }
-  });
+      });
+  const Vector x_squares = squares.head(D);
   DataScale out = DataScale::unit(D);
   for (Index d = 0; d < D; ++d) {
     const double sd = std::sqrt(x_squares(d) / total);
@@ -96,20 +130,21 @@ DataScale data_scale(const RowSource& rows) {
     }
   }
   // A constant target has no spread: its size stands in, then one.
-  const double count = y.count.sum(), size = raw.sum() / count;
-  out.y_variance = y_squares.sum() / count;
+  const double count = sums.segment(1 + D, P).sum(), size = squares.tail(P).sum() / count;
+  out.y_variance = squares.segment(D, P).sum() / count;
   if (!(out.y_variance > 1e-20 * size)) out.y_variance = size > 0.0 ? size : 1.0;
   return out;
 }
 
 double noise_only_evidence(const RowSource& rows) {
   const Index P = rows.outputs();
-  Vector squares = Vector::Zero(P), count = Vector::Zero(P);
-  for_each_block(rows, [&](Index, const Rows&, const Rows& Y, const auto&) {
-    for (Index i = 0; i < Y.rows(); ++i)
-      for (Index p = 0; p < P; ++p)
-        if (!std::isnan(Y(i, p))) squares(p) += Y(i, p) * Y(i, p), count(p) += 1.0;
-  });
+  const Vector sums =
+      sum_over(rows, 2 * P, [P](const Rows&, const Rows& Y, const auto&, double* sum) {
+        for (Index i = 0; i < Y.rows(); ++i)
+          for (Index p = 0; p < P; ++p)
+            if (!std::isnan(Y(i, p))) sum[p] += Y(i, p) * Y(i, p), sum[P + p] += 1.0;
+      });
+  const Vector squares = sums.head(P), count = sums.tail(P);
   double sum = 0.0;
   for (Index p = 0; p < P; ++p)
     if (squares(p) > 0.0)
@@ -123,7 +158,7 @@ ScaledData scaled_data(FileRows& rows, ScaleMode input_mode, ScaleMode output_mo
   rows.set_scaling(Scaling::identity(D), Scaling::identity(P));
   // Inputs and outputs side by side, so that the file is read once for both.
   const ColumnMoments all = column_moments(D + P, [&](const auto& visit) {
-    for_each_block(rows, [&](Index first, const Rows& X, const Rows& Y, const auto&) {
+    for_each_block(rows, [&](Index first, const Rows& X, const Rows& Y) {
       check_outputs(rows.name(), first, Y);
       RowMatrix both(X.rows(), D + P);
       both << X, Y;
@@ -144,7 +179,7 @@ ScaledData scaled_data(FileRows& rows, ScaleMode input_mode, ScaleMode output_mo
   out.X.resize(static_cast<Index>(chosen.size()), D);
   out.Y.resize(static_cast<Index>(chosen.size()), P);
   Index at = 0;
-  for_each_block(rows, [&](Index first, const Rows& X, const Rows& Y, const auto&) {
+  for_each_block(rows, [&](Index first, const Rows& X, const Rows& Y) {
     for (; at < out.X.rows() && chosen[static_cast<std::size_t>(at)] < first + X.rows(); ++at) {
       const Index i = chosen[static_cast<std::size_t>(at)] - first;
       out.X.row(at) = X.row(i);

@@ -36,9 +36,9 @@ void SvgpOptions::check() const {
         features.print()));
 }
 
-Svgp::Svgp(ConstRows X, ConstVector y, SvgpOptions options) : options_(std::move(options)) {
+Svgp::Svgp(ConstRows X, ConstRows Y, SvgpOptions options) : options_(std::move(options)) {
   options_.check();
-  take(generalised_data(X, y, options_));
+  take(generalised_data(X, Y, options_));
   rows_ = std::make_shared<MemoryRows>(X_, Y_, aux_, weights_);
   begin();
 }
@@ -80,7 +80,21 @@ void Svgp::begin() {
     throw InputError(
         fmt::format("{} of the covariance for {} inducing inputs", options_.covariance.print(), M));
   settings_ = std::make_shared<FeatureSettings>();
-  parameters_ = latent_parameters(options_, *rows_, Y_.col(0), aux_, weights_);
+  if (options_.selection == Selection::informative_vectors && rows_->outputs() > 1)
+    throw Unsupported(
+        fmt::format("informative vectors are chosen for one output, not for {}; choose them by "
+                    "greedy_variance",
+                    rows_->outputs()));
+  parameters_ = latent_parameters(options_, *rows_, Y_, aux_, weights_, latents());
+  if (is_mixed()) {
+    const RowMatrix& W = options_.mixing;
+    if (W.rows() != arguments() || !W.allFinite())
+      throw InputError(fmt::format(
+          "the mixing is {}×{}; {} outputs of {} need finite weights in {} rows", W.rows(),
+          W.cols(), rows_->outputs(), options_.likelihood.print(), arguments()));
+    parameters_.add({"mixing.weights", Eigen::Map<const Vector>(W.data(), W.size()),
+                     Transform::real(), W.rows(), W.cols()});
+  }
   if (options_.Z.size())
     set_inputs(input_map_.transform(input_scaling_.apply(options_.Z)));
   else
@@ -171,9 +185,9 @@ void Svgp::start_from(const Svgp& other) {
   *settings_ = *other.settings_;
 }
 
-// The order of the parameters: kernels, likelihood, mean, inducing inputs.
+// The order of the parameters: kernels, likelihood, mean, mixing, inducing inputs.
 Svgp::Unpacked Svgp::unpack(ConstVector values) const {
-  const Index K = options_.kernel.parameter_count(X_.cols()), L = latents();
+  const Index K = options_.kernel.parameter_count(X_.cols()), L = arguments();
   const Index B = options_.mean.basis_count(X_.cols());
   const double* at = values.data();
   const auto take = [&at](Index n) {
@@ -184,12 +198,15 @@ Svgp::Unpacked Svgp::unpack(ConstVector values) const {
   out.likelihood = take(options_.likelihood.parameter_count());
   if (B > 0)
     out.values.mean_weights = Eigen::Map<const RowMatrix>(std::exchange(at, at + B * L), B, L);
+  if (is_mixed())
+    out.mixing =
+        Eigen::Map<const RowMatrix>(std::exchange(at, at + options_.mixing.size()), L, latents());
   for (const auto& f : features_) out.values.z.push_back(take(f->parameter_count()));
   return out;
 }
 
 Vector Svgp::pack(const UncollapsedGradient& g) const {
-  const RowMatrix W = g.mean_bar;
+  const RowMatrix of_mean = g.mean_bar, of_mixing = g.mixing_bar;
   Vector out(parameters_.size());
   Index at = 0;
   const auto put = [&](const auto& v) {
@@ -198,18 +215,20 @@ Vector Svgp::pack(const UncollapsedGradient& g) const {
   };
   for (const Vector& t : g.theta_bar) put(t);
   put(g.likelihood_bar);
-  put(Eigen::Map<const Vector>(W.data(), W.size()));
+  put(Eigen::Map<const Vector>(of_mean.data(), of_mean.size()));
+  put(Eigen::Map<const Vector>(of_mixing.data(), of_mixing.size()));
   for (const Vector& z : g.z_bar) put(z);
   return out;
 }
 
-UncollapsedProblem Svgp::problem(const Sweep& sweep, const Vector& likelihood, bool guard) const {
+UncollapsedProblem Svgp::problem(const Sweep& sweep, const Unpacked& at, bool guard) const {
   UncollapsedProblem p;
   for (const auto& f : features_) p.parts.push_back({f.get(), &options_.kernel});
   p.mean = &options_.mean;
   p.sweep = &sweep;
   p.scale = static_cast<double>(rows_->rows()) / static_cast<double>(sweep.rows().rows());
-  p.likelihood = row_likelihood(options_.likelihood, likelihood);
+  p.likelihood = row_likelihood(options_.likelihood, at.likelihood);
+  p.likelihood.mixing = at.mixing;
   p.guard_eigenvalue = guard && trains_features();
   return p;
 }
@@ -218,8 +237,7 @@ NaturalGaussian Svgp::prior() const { return {inducing(), latents(), options_.co
 
 QOptions Svgp::q_options() const {
   QOptions out = options_.q;
-  const std::string name = options_.likelihood.print();
-  out.conjugate = name == "gaussian" || name.starts_with("gaussian(");
+  out.conjugate = options_.likelihood.node().conjugate();
   return out;
 }
 
@@ -227,7 +245,7 @@ QOptimum Svgp::maximise(ConstVector values, NaturalGaussian& q, Jitter& jitter, 
                         const QOptions& options) const {
   Unpacked at = unpack(values);
   const Sweep sweep = Sweep::for_features(*rows_, inducing());
-  const UncollapsedProblem p = problem(sweep, at.likelihood, values_bar != nullptr);
+  const UncollapsedProblem p = problem(sweep, at, values_bar != nullptr);
   UncollapsedGradient g;
   g.of_factors = false;
   QOptimum out = maximise_q(p, at.values, q, jitter, values_bar ? &g : nullptr, options);
@@ -267,8 +285,8 @@ double Svgp::batch_objective(const Vector& u, const RowSource& rows, const Natur
         const Sweep sweep(rows, 128);  // wide enough for BLAS, and few M×M sums to add up
         of_q.of_factors = false;
         of_q.of_parameters = bar != nullptr;
-        const UncollapsedEvaluation e = evaluate_uncollapsed(
-            problem(sweep, at.likelihood, bar != nullptr), at.values, jitter, &of_q);
+        const UncollapsedEvaluation e =
+            evaluate_uncollapsed(problem(sweep, at, bar != nullptr), at.values, jitter, &of_q);
         if (bar) *bar = pack(of_q);
         return std::optional(e.value);
       });

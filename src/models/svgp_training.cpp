@@ -55,6 +55,10 @@ Summary Svgp::train_full(Trainer& trainer, NaturalGaussian& q, Jitter& jitter) {
 }
 
 GeneralisedFit Svgp::fit() {
+  if (rows_->outputs() > 1 || is_mixed())
+    throw Unsupported(
+        "a fit of several outputs by svgp has no predictions yet: elbo() and objective() work; fit "
+        "each output on its own");
   Trainer trainer(options_.training, std::exchange(resume_, {}));
   NaturalGaussian q = prior();
   Jitter jitter{options_.jitter};
@@ -106,7 +110,7 @@ GeneralisedFit Svgp::at(const TrainingState& state) const {
   const Sweep sweep(*rows_, 128);
   Jitter jitter = state.jitter;
   std::vector<Matrix> Luu;
-  for (Cholesky& c : factor_parts(problem(sweep, values.likelihood, false), values.values, jitter))
+  for (Cholesky& c : factor_parts(problem(sweep, values, false), values.values, jitter))
     Luu.push_back(std::move(c.L));
   Summary summary;
   summary.reason = "training is under way";

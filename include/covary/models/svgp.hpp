@@ -27,6 +27,10 @@ struct SvgpOptions : LatentOptions {
   RowMatrix Z = {};
   CovarianceForm covariance = {};  // of q
   double jitter = 0.0;             // absolute, in the units the model sees
+  // Of several outputs: W of g = W·f + m(x), from the functions f to what the likelihood is told of
+  // each output, at its start; trained as mixing.weights. Empty: every output has its own
+  // functions, and nothing is mixed.
+  RowMatrix mixing = {};
 
   // training.batch = 0: all rows up to 20 000, else 1024. With all rows training is by L-BFGS over
   // everything but q, which is at its optimum in every evaluation; with fewer by natural gradients
@@ -40,7 +44,8 @@ struct SvgpOptions : LatentOptions {
 };
 
 // Sparse variational inference for any likelihood: y_n ~ p(y | f(x_n)), f a GP seen through M
-// inducing variables with an explicit Gaussian q(u) (Hensman et al. 2013, 2015).
+// inducing variables with an explicit Gaussian q(u) (Hensman et al. 2013, 2015). Several outputs
+// share the kernel, the inducing variables and the likelihood.
 //
 //   SvgpOptions options;
 //   options.likelihood = "bernoulli(probit)";
@@ -48,8 +53,8 @@ struct SvgpOptions : LatentOptions {
 //   GeneralisedFit fit = Svgp(X, y, options).fit();
 class Svgp {
  public:
-  // X: N×D, finite. y: N, NaN where missing: such rows are left out.
-  Svgp(ConstRows X, ConstVector y, SvgpOptions options = {});
+  // X: N×D, finite. Y: N×P, NaN where missing: rows with nothing else are left out.
+  Svgp(ConstRows X, ConstRows Y, SvgpOptions options = {});
   // Rows of a file with one output column, which may be more than memory holds; a minibatch is a
   // run of rows, so they should be in no order. The model sets the scaling of the rows.
   explicit Svgp(std::shared_ptr<FileRows> rows, SvgpOptions options = {});
@@ -59,8 +64,8 @@ class Svgp {
   Svgp(const Svgp&) = delete;
   Svgp& operator=(const Svgp&) = delete;
 
-  // kernel.…, likelihood.…, mean.weights, features.Z; with separate kernels latent.0.kernel.…,
-  // latent.0.features.Z. In the units the model sees.
+  // kernel.…, likelihood.…, mean.weights, mixing.weights, features.Z; with separate kernels
+  // latent.0.kernel.…, latent.0.features.Z. In the units the model sees.
   Parameters& parameters() { return parameters_; }
   const Parameters& parameters() const { return parameters_; }
   // Those of another model of these data, with what was set by hand, which training does not choose
@@ -101,6 +106,7 @@ class Svgp {
   struct Unpacked {
     UncollapsedValues values;
     Vector likelihood;
+    Matrix mixing;
   };
   void take(GeneralisedData data);
   void begin();
@@ -109,11 +115,14 @@ class Svgp {
   static bool is_feature(const Parameter& p);
   bool trains_features() const;
   void set_features(const FeaturesPtr& features);
-  Index latents() const { return options_.likelihood.latents(); }
+  bool is_mixed() const { return options_.mixing.size() > 0; }
+  // What the likelihood is told of all outputs, and the functions behind it.
+  Index arguments() const { return options_.likelihood.latents() * rows_->outputs(); }
+  Index latents() const { return is_mixed() ? options_.mixing.cols() : arguments(); }
   std::string path_of(Index part, const std::string& rest) const;
   Unpacked unpack(ConstVector values) const;
   Vector pack(const UncollapsedGradient& g) const;
-  UncollapsedProblem problem(const Sweep& sweep, const Vector& likelihood, bool guard) const;
+  UncollapsedProblem problem(const Sweep& sweep, const Unpacked& at, bool guard) const;
   QOptimum maximise(ConstVector values, NaturalGaussian& q, Jitter& jitter, Vector* values_bar,
                     const QOptions& options) const;
   QOptions q_options() const;
