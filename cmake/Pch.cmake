@@ -1,6 +1,6 @@
 # Precompiled headers: Eigen, fmt and the standard library are most of what a source of fifty lines
-# compiles. One for the rooms, one for the tests, one for the command line with the experiments:
-# those who share one have the same flags.
+# compiles. One for the rooms and the experiments, one for the tests, one for the programs around CLI11 and
+# JSON: those who share one have the same flags.
 function(covary_pch name)
   cmake_parse_arguments(PCH "" "" "OPTIONS;LINKS;HEADERS" ${ARGN})
   add_library(covary_pch_${name} OBJECT EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/cmake/empty.cpp)
