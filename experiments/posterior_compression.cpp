@@ -198,7 +198,7 @@ Result posterior_compression(const Settings& settings) {
     result.add(
         fmt::format("{}, large, {}: RMSE; NLPD; bound a row; noise sd", name, size.name()), "",
         show(s),
-        fmt::format("{:.0f} numbers, {:.0f} s", stored_numbers(large->posterior), s.seconds));
+        fmt::format("{:.0f} numbers, {:.0f} s", large->posterior.stored_numbers(), s.seconds));
   };
 
   const Task parkinsons = read_parkinsons(settings);

@@ -4,8 +4,8 @@
 
 #include <filesystem>
 
-#include "covary/statistics/sweep.hpp"
 #include "covary/models/checkpoint.hpp"
+#include "covary/statistics/sweep.hpp"
 #include "covary/storage/sha256.hpp"
 
 namespace covary::cli {

@@ -7,11 +7,12 @@ namespace covary::cli {
 
 struct ClassDensityRun {
   SavedClassDensity saved;
-  bool interrupted = false;
+  bool interrupted = false, checkpointed = false;
 };
 // A latent-variable model of the inputs of each class of the target.
 ClassDensityRun fit_class_density_of(const LatentArguments& a, TrainingArguments t,
                                      const SparseArguments& s, const std::string& kernel,
+                                     const CheckpointArguments& checkpoint,
                                      const Forecast& forecast, const Common& common);
 
 }  // namespace covary::cli

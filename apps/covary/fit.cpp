@@ -8,7 +8,6 @@
 #include "class_density.hpp"
 #include "cost.hpp"
 #include "covary/error.hpp"
-#include "covary/models/checkpointing.hpp"
 #include "covary/parameters/suggest.hpp"
 #include "cross_validation.hpp"
 #include "describe.hpp"
@@ -19,8 +18,8 @@
 #include "model_choice.hpp"
 #include "options.hpp"
 #include "ppca.hpp"
-#include "progress.hpp"
 #include "streaming.hpp"
+#include "training_session.hpp"
 
 namespace covary::cli {
 namespace {
@@ -99,34 +98,14 @@ std::string how_to_go_on(const FitArguments& a, bool checkpointed) {
   return "continue by giving the values above with --set; --checkpoint FILE keeps the state";
 }
 
-// Everything around the training of a model, exact or sparse: starts from files, settings, the
+// Everything around the training of a model of inputs and outputs: starts from files, settings, the
 // checkpoint, progress and Ctrl-C.
 class Session {
  public:
   Session(const FitArguments& a, const TrainingData& d, const Common& common)
-      : a_(a),
-        d_(d),
-        common_(common),
-        checkpointing_(a.checkpoint, [&](const std::string& text) { tell(common, text); }) {}
+      : a_(a), d_(d), common_(common), around_(a.training, {a.checkpoint, a.resume}, common) {}
 
-  void attach(TrainingOptions& training) {
-    training.stop = Interruption::requested;
-    training.tell = [this](const std::string& text) { tell(common_, text); };
-    training.after_iteration = [this](const TrainingProgress& now) {
-      progress_->show(now);
-      checkpointing_.keep(now);
-    };
-  }
-
-  void set_up(Parameters& parameters) {
-    if (!a_.from.empty()) from = start_from(a_.from, parameters, common_);
-    apply_settings(a_.training, parameters);
-  }
-
-  void begin_progress(double shift) {
-    progress_.emplace(Progress::kind(a_.training.verbose, common_.quiet),
-                      TrainingOptions().gradient_tolerance, a_.training.max_iter, shift);
-  }
+  void attach(TrainingOptions& training) { around_.attach(training); }
 
   GeneralisedFit run_generalised() {
     TrainingHooks hooks;
@@ -135,10 +114,9 @@ class Session {
     hooks.resume = [&](const Parameters& parameters) {
       return saved_state(parameters, regression_options(a_.training, d_, a_.kernel));
     };
-    begin_progress(0.0);
+    around_.begin();
     GeneralisedFit fit = fit_generalised(a_.training, a_.sparse, d_, a_.kernel, hooks);
-    progress_->clear();
-    interruption_.reset();
+    around_.end();
     return fit;
   }
 
@@ -146,36 +124,37 @@ class Session {
   RegressionFit run(Model& model, const RegressionOptions& options) {
     set_up(model.parameters());
     model.resume(saved_state(model.parameters(), options));
-    begin_progress(-model.log_jacobian());
+    around_.begin(-model.log_jacobian());
     RegressionFit fit = model.fit();
-    progress_->clear();
-    interruption_.reset();  // from here on Ctrl-C ends the process, as usual
+    around_.end();
     return fit;
   }
-  bool has_checkpoint() const { return checkpointing_.saved(); }
+  bool has_checkpoint() const { return around_.has_checkpoint(); }
 
   json from;
 
  private:
+  void set_up(Parameters& parameters) {
+    if (!a_.from.empty()) from = start_from(a_.from, parameters, common_);
+    apply_settings(a_.training, parameters);
+  }
+
   // Where training goes on from, if that was asked for.
   TrainingState saved_state(const Parameters& parameters, const RegressionOptions& options) {
-    if (a_.checkpoint.empty()) return {};
-    checkpointing_.problem = problem_digest(d_, options, parameters) + a_.sparse.model +
-                             a_.sparse.inducing + a_.sparse.features;
+    if (!around_.keeps()) return {};
+    std::string problem = problem_digest(d_, options, parameters) + a_.sparse.model +
+                          a_.sparse.inducing + a_.sparse.features;
     if (d_.likelihood)
-      checkpointing_.problem +=
-          fmt::format(" {} {} {} {} {} {} {}", a_.sparse.batch, a_.sparse.epochs, a_.sparse.steps,
-                      a_.sparse.learning_rate, a_.sparse.schedule, a_.sparse.natural_step,
-                      a_.sparse.separate_kernels);
-    return resumed_state(a_.checkpoint, a_.resume, checkpointing_.problem, common_);
+      problem += fmt::format(" {} {} {} {} {} {} {}", a_.sparse.batch, a_.sparse.epochs,
+                             a_.sparse.steps, a_.sparse.learning_rate, a_.sparse.schedule,
+                             a_.sparse.natural_step, a_.sparse.separate_kernels);
+    return around_.resume(problem);
   }
 
   const FitArguments& a_;
   const TrainingData& d_;
   const Common& common_;
-  std::optional<Interruption> interruption_{std::in_place};
-  Checkpointing checkpointing_;
-  std::optional<Progress> progress_;
+  TrainingSession around_;
 };
 
 RegressionFit train(const FitArguments& a, const TrainingData& d, Session& session) {
@@ -249,28 +228,29 @@ Outcome run_latent(const FitArguments& a, const ModelEntry& entry, const Common&
     return out;
   };
   const auto warned = [&](const auto& run) {
+    if (run.interrupted && run.checkpointed) tell(common, "interrupted: " + how_to_go_on(a, true));
     for (const auto& w : run.saved.fit.summary.warnings) tell(common, "warning: " + w);
     return kept(run.saved, run.interrupted);
   };
   if (entry.family == Family::ppca)
     return kept(fit_ppca_of(a.latent, a.training, told, common), false);
   if (entry.family == Family::map_gplvm)
-    return warned(fit_map_gplvm(a.latent, a.training, a.kernel, told, common));
-  const LatentRun run =
-      fit_latent(a.latent, a.training, a.sparse, a.kernel, {a.checkpoint, a.resume}, told, common);
-  if (run.interrupted && run.checkpointed) tell(common, "interrupted: " + how_to_go_on(a, true));
-  return warned(run);
+    return warned(
+        fit_map_gplvm(a.latent, a.training, a.kernel, {a.checkpoint, a.resume}, told, common));
+  return warned(
+      fit_latent(a.latent, a.training, a.sparse, a.kernel, {a.checkpoint, a.resume}, told, common));
 }
 
 // A density of the inputs for each class.
 Outcome run_class_density(const FitArguments& a, const ModelEntry& entry, const Common& common) {
   json cost;
   const ClassDensityRun run = fit_class_density_of(
-      a.latent, a.training, a.sparse, a.kernel,
+      a.latent, a.training, a.sparse, a.kernel, {a.checkpoint, a.resume},
       [&](const ProblemSize& size, Index starts) {
         cost = forecast(entry, size, a.training.max_iter, starts, common);
       },
       common);
+  if (run.interrupted && run.checkpointed) tell(common, "interrupted: " + how_to_go_on(a, true));
   for (std::size_t k = 0; k < run.saved.fit.densities.size(); ++k)
     for (const auto& w : run.saved.fit.densities[k].summary.warnings)
       tell(common, fmt::format("warning: class {}: {}", run.saved.fit.classes[k], w));
@@ -294,14 +274,20 @@ Outcome give_fit(const FitArguments& a, SavedModel saved) {
 // A regression whose inputs are known in part.
 Outcome run_missing_inputs(const FitArguments& a, const TrainingData& d, const json& cost,
                            const Common& common) {
-  SavedModel saved{fit_learned(a.training, a.sparse, d, a.kernel, common), d.inputs};
+  bool checkpointed = false;
+  SavedModel saved{fit_learned(a.training, a.sparse, d, a.kernel, {a.checkpoint, a.resume},
+                               checkpointed, common),
+                   d.inputs};
   saved.fit.input_names = d.inputs.names();
   saved.fit.output_names = d.output_names;
   for (const auto& w : saved.fit.summary.warnings) tell(common, "warning: " + w);
   Outcome out = give_fit(a, std::move(saved));
   out.object["cost"] = cost;
   out.object["missing_inputs"] = d.X.array().isNaN().count();
-  out.status = Interruption::requested() ? 1 : 0;
+  if (Interruption::requested()) {
+    if (checkpointed) tell(common, "interrupted: " + how_to_go_on(a, true));
+    out.status = 1;
+  }
   return out;
 }
 

@@ -11,11 +11,9 @@
 #include "cost.hpp"
 #include "covary/data/columns.hpp"
 #include "covary/error.hpp"
-#include "covary/models/checkpointing.hpp"
 #include "covary/models/correspondences.hpp"
 #include "covary/models/stochastic_gplvm.hpp"
 #include "options.hpp"
-#include "progress.hpp"
 
 namespace covary::cli {
 
@@ -54,17 +52,6 @@ bool is_stochastic(const TrainingArguments& t, const SparseArguments& s) {
   return s.batch > 0 || s.epochs > 0 || s.steps > 0 || s.learning_rate > 0.0 ||
          s.natural_step > 0.0 || !s.schedule.empty() ||
          (t.likelihood != "auto" && t.likelihood != "gaussian");
-}
-
-GplvmFit fit_stochastic(const RowMatrix& Y, const TrainingArguments& t, const SparseArguments& s,
-                        GplvmOptions options) {
-  StochasticGplvmOptions o;
-  o.gplvm = std::move(options);
-  o.likelihood = t.likelihood == "auto" ? Likelihood("gaussian") : Likelihood(t.likelihood);
-  set_minibatches(s, o.gplvm.training);
-  StochasticGplvm model(Y, o);
-  apply_settings(t, model.parameters());
-  return model.fit();
 }
 
 // What the course of training depends on. Unlike those of regression, --max-iter is in it: a start
@@ -194,7 +181,7 @@ ProblemSize size_of(const LatentTable& table, Index latent) {
 }
 
 LatentRun fit_latent(const LatentArguments& a, const TrainingArguments& t, const SparseArguments& s,
-                     const std::string& kernel, const LatentCheckpoint& checkpoint,
+                     const std::string& kernel, const CheckpointArguments& checkpoint,
                      const Forecast& forecast, const Common& common) {
   LatentTable table = read_latent(a, t, common);
   GplvmOptions o = gplvm_options(a, t, s, kernel, common);
@@ -213,37 +200,36 @@ LatentRun fit_latent(const LatentArguments& a, const TrainingArguments& t, const
     o.back_constraint = RecognitionOptions{.form = a.back_constraint, .seed = t.seed};
   if (s.model == "mrd" && o.views.size() < 2)
     throw InputError("--model mrd needs two views or more: --view a=COL,… --view b=COL,…");
-  const Interruption interruption;
+  TrainingSession session(t, checkpoint, common);
+  session.attach(o.training);
+  const auto train = [&](auto& model, const std::string& more) {
+    apply_settings(t, model.parameters());
+    if (session.keeps())
+      model.resume(session.resume(digest_of(a, t, o, table.Y, model.parameters()) + more));
+    session.begin();
+    return model.fit();
+  };
   LatentRun out;
-  const auto named = [&]() -> LatentRun {
-    out.interrupted = Interruption::requested();
-    out.saved.fit.output_names = std::move(table.output_names);
-    out.saved.fit.row_labels = std::move(table.labels);
-    out.saved.fit.time_names = std::move(table.time_names);
-    return std::move(out);
-  };
   if (is_stochastic(t, s)) {
-    out.saved.fit = fit_stochastic(table.Y, t, s, std::move(o));
-    return named();
+    StochasticGplvmOptions all;
+    all.likelihood = t.likelihood == "auto" ? Likelihood("gaussian") : Likelihood(t.likelihood);
+    set_minibatches(s, o.training);
+    all.gplvm = o;
+    StochasticGplvm model(table.Y, all);
+    out.saved.fit =
+        train(model, fmt::format("{} {} {} {} {} {} {}", all.likelihood.print(), s.batch, s.epochs,
+                                 s.steps, s.learning_rate, s.schedule, s.natural_step));
+  } else {
+    Gplvm model(table.Y, o);
+    out.saved.fit = train(model, "");
   }
-  Progress progress(Progress::kind(t.verbose, common.quiet), o.training.gradient_tolerance,
-                    t.max_iter, 0.0);
-  Checkpointing checkpointing(checkpoint.file,
-                              [&](const std::string& text) { tell(common, text); });
-  o.training.after_iteration = [&](const TrainingProgress& now) {
-    progress.show(now);
-    checkpointing.keep(now);
-  };
-  Gplvm model(table.Y, o);
-  apply_settings(t, model.parameters());
-  if (!checkpoint.file.empty()) {
-    checkpointing.problem = digest_of(a, t, o, table.Y, model.parameters());
-    model.resume(resumed_state(checkpoint.file, checkpoint.resume, checkpointing.problem, common));
-  }
-  out.saved.fit = model.fit();
-  progress.clear();
-  if (Interruption::requested()) out.checkpointed = checkpointing.saved();
-  return named();
+  out.interrupted = Interruption::requested();
+  session.end();
+  out.checkpointed = session.has_checkpoint();
+  out.saved.fit.output_names = std::move(table.output_names);
+  out.saved.fit.row_labels = std::move(table.labels);
+  out.saved.fit.time_names = std::move(table.time_names);
+  return out;
 }
 
 std::optional<RowMatrix> latent_points(const Table& table, Index latent) {

@@ -5,6 +5,7 @@
 #include "covary/models/table.hpp"
 #include "data_arguments.hpp"
 #include "sparse_arguments.hpp"
+#include "training_session.hpp"
 
 namespace covary::cli {
 
@@ -19,11 +20,6 @@ struct LatentArguments {
 };
 void add_latent_options(CLI::App& sub, LatentArguments& a);
 
-// Where the state of training is kept, if anywhere, and whether it is taken up from there.
-struct LatentCheckpoint {
-  std::string file;
-  bool resume = false;
-};
 struct LatentRun {
   SavedLatent saved;
   bool interrupted = false, checkpointed = false;
@@ -44,7 +40,7 @@ LatentTable read_latent(const LatentArguments& a, const TrainingArguments& t, co
 using Forecast = std::function<void(const ProblemSize& size, Index starts)>;
 
 LatentRun fit_latent(const LatentArguments& a, const TrainingArguments& t, const SparseArguments& s,
-                     const std::string& kernel, const LatentCheckpoint& checkpoint,
+                     const std::string& kernel, const CheckpointArguments& checkpoint,
                      const Forecast& forecast, const Common& common);
 
 // What the options say of every GP-LVM, but for its dimensions; `common` must outlive it.

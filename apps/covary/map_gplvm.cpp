@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "checkpointing.hpp"
 #include "covary/data/columns.hpp"
 #include "covary/data/labels.hpp"
 #include "covary/error.hpp"
-#include "progress.hpp"
 
 namespace covary::cli {
 namespace {
@@ -25,8 +25,8 @@ std::vector<Index> classes_of(const std::vector<std::string>& cells) {
 }  // namespace
 
 MapGplvmRun fit_map_gplvm(const LatentArguments& a, const TrainingArguments& t,
-                          const std::string& kernel, const Forecast& forecast,
-                          const Common& common) {
+                          const std::string& kernel, const CheckpointArguments& checkpoint,
+                          const Forecast& forecast, const Common& common) {
   if (a.discriminative > 0.0 && a.label.empty())
     throw InputError("--discriminative needs labels; name their column with --label");
   LatentTable table = read_latent(a, t, common);
@@ -51,15 +51,28 @@ MapGplvmRun fit_map_gplvm(const LatentArguments& a, const TrainingArguments& t,
   o.seed = t.seed;
   o.training.max_iterations = t.max_iter;
   if (t.max_seconds > 0.0) o.training.max_seconds = t.max_seconds;
-  o.training.stop = Interruption::requested;
-  const Interruption interruption;
-  Progress progress(Progress::kind(t.verbose, common.quiet), o.training.gradient_tolerance,
-                    t.max_iter, 0.0);
-  o.training.after_iteration = [&](const TrainingProgress& now) { progress.show(now); };
+  TrainingSession session(t, checkpoint, common);
+  session.attach(o.training);
   MapGplvm model(table.Y, o);
   apply_settings(t, model.parameters());
-  MapGplvmRun out{{model.fit()}, Interruption::requested()};
-  progress.clear();
+  if (session.keeps()) {
+    TrainingData d;
+    d.X = o.times;
+    d.Y = table.Y;
+    RegressionOptions r;
+    r.kernel = o.kernel;
+    r.scale_outputs = o.scale_outputs;
+    r.jitter = o.jitter;
+    r.seed = o.seed;
+    model.resume(session.resume(problem_digest(d, r, model.parameters()) +
+                                fmt::format("map_gplvm {} {} {} {} {} {}", o.snr, o.discriminative,
+                                            o.dynamics.print(), fmt::join(o.sequences, ","),
+                                            t.restarts, fmt::join(a.views, " "))));
+  }
+  session.begin();
+  MapGplvmRun out{{model.fit()}, Interruption::requested(), false};
+  session.end();
+  out.checkpointed = session.has_checkpoint();
   out.saved.fit.output_names = std::move(table.output_names);
   out.saved.fit.row_labels = std::move(table.labels);
   out.saved.fit.time_names = std::move(table.time_names);

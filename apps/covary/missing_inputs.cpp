@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "checkpointing.hpp"
 #include "covary/models/missing_inputs.hpp"
-#include "progress.hpp"
 
 namespace covary::cli {
 bool has_missing_inputs(const TrainingArguments& t, const TrainingData& d) {
@@ -11,7 +11,9 @@ bool has_missing_inputs(const TrainingArguments& t, const TrainingData& d) {
 }
 
 RegressionFit fit_learned(const TrainingArguments& t, const SparseArguments& s,
-                          const TrainingData& d, const std::string& kernel, const Common& common) {
+                          const TrainingData& d, const std::string& kernel,
+                          const CheckpointArguments& checkpoint, bool& checkpointed,
+                          const Common& common) {
   const RegressionOptions plain = regression_options(t, d, kernel);
   MissingInputsOptions o;
   o.kernel = plain.kernel;
@@ -21,16 +23,17 @@ RegressionFit fit_learned(const TrainingArguments& t, const SparseArguments& s,
   o.jitter = plain.jitter;
   o.seed = plain.seed;
   o.training = plain.training;
-  o.training.stop = Interruption::requested;
-  Progress progress(Progress::kind(t.verbose, common.quiet), o.training.gradient_tolerance,
-                    t.max_iter, 0.0);
-  o.training.after_iteration = [&](const TrainingProgress& now) { progress.show(now); };
-  o.training.tell = [&](const std::string& text) { tell(common, text); };
+  TrainingSession session(t, checkpoint, common);
+  session.attach(o.training);
   tell(common, fmt::format("{} of {} inputs are missing and will be learned",
                            d.X.array().isNaN().count(), d.X.size()));
-  const Interruption interruption;
-  MissingInputsFit fit = MissingInputsRegression(d.X, d.Y, o).fit();
-  progress.clear();
+  TrainingState state;
+  if (session.keeps())
+    state = session.resume(problem_digest(d, plain, {}) + fmt::format("missing {}", o.inducing));
+  session.begin();
+  MissingInputsFit fit = MissingInputsRegression(d.X, d.Y, o).fit(std::move(state));
+  checkpointed = session.has_checkpoint();
+  session.end();
   return std::move(fit.regression);
 }
 

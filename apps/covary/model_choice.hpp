@@ -1,8 +1,8 @@
 #pragma once
 
 #include "covary/likelihoods/likelihood.hpp"
-#include "covary/models/table.hpp"
 #include "covary/models/model_file.hpp"
+#include "covary/models/table.hpp"
 
 namespace covary::cli {
 

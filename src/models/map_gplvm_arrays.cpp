@@ -69,6 +69,8 @@ void get_back_constraint(const Container& c, const json& j, MapGplvmFit& fit) {
 }  // namespace
 
 MapGplvmFit map_gplvm_from(const Container& c, const json& j) {
+  if (j.at("model") != "map_gplvm")
+    throw FileError(fmt::format("{} is said to be of map_gplvm and of another model", c.source));
   MapGplvmFit fit;
   for (StoredView& v : views_from(c, j.at("views"), true))
     fit.mappings.push_back(

@@ -115,7 +115,8 @@ std::vector<ModelEntry> regressions() {
        "VFE with q(x) for inputs that are missing (--missing learn).",
        "tables with holes among the inputs", "4·N·M²·D", "M² + N·D",
        "uncertain-inputs.md#missing-inputs", costs::gplvm, "missing-inputs several-outputs",
-       any_fit + scaling + " inputs likelihood kernel missing jitter inducing", sparse_verbs},
+       any_fit + scaling + " inputs likelihood kernel missing jitter inducing checkpoint resume",
+       sparse_verbs},
       sparse_entry("vfe(tight)", "vfe(tight)", "VFE with a tighter correction for the trace.",
                    "a better bound than vfe where M is small", costs::power, "7·N·M²", "vfe.md",
                    " stream warm-start"),
@@ -220,8 +221,9 @@ std::vector<ModelEntry> latent_models() {
   batches.page = "latent-variables.md#minibatches-and-other-likelihoods";
   batches.cost = costs::stochastic_gplvm;
   batches.properties += " likelihoods";
-  batches.fit =
-      latent + " inducing likelihood batch epochs steps learning-rate schedule natural-step";
+  batches.fit = latent +
+                " inducing likelihood batch epochs steps learning-rate schedule natural-step "
+                "checkpoint resume";
   return {
       bayesian,
       batches,
@@ -231,7 +233,8 @@ std::vector<ModelEntry> latent_models() {
        "pictures of small tables; discriminative latent spaces", "N³ for each view",
        "N² for each view", "latent-variables.md#points-in-place-of-distributions", costs::map_gplvm,
        "missing-outputs several-outputs",
-       latent + " restarts dynamics dynamics-kernel sequences view back-constraint discriminative",
+       latent + " restarts dynamics dynamics-kernel sequences view back-constraint discriminative "
+                "checkpoint resume",
        with({{"predict", ""}, {"evaluate", ""}, {"sample", "draws seed"}})},
       {"ppca", "ppca", "", Targets::none, Form::plain, Family::ppca,
        "Probabilistic principal components, in closed form.",
@@ -243,7 +246,8 @@ std::vector<ModelEntry> latent_models() {
        "classes with few rows each and inputs on low-dimensional surfaces", "4·N·M²·Q",
        "N·Q + M²·Q", "latent-variables.md#densities-of-rows-and-classes-by-them", costs::gplvm,
        "classes missing-inputs",
-       any_fit + scaling + " inputs kernel missing jitter inducing latent restarts snr",
+       any_fit + scaling +
+           " inputs kernel missing jitter inducing latent restarts snr checkpoint resume",
        with({{"predict", "threshold loss"}, {"evaluate", "threshold"}})}};
 }
 

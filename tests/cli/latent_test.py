@@ -1,7 +1,9 @@
 """Latent-variable models at the command line."""
 import csv
 import io
+import json
 import math
+import os
 import random
 import signal
 import subprocess
@@ -97,6 +99,44 @@ class Curve(CommandLine):
         command[command.index("--latent") + 1] = "3"
         run = covary(*command, *state, "--resume")
         self.assertIn("another fit", run.stdout + run.stderr)
+
+    def test_every_trained_model_is_resumed_with_the_same_bits(self):
+        def table(name, header, rows):
+            return self.write(name, header + "\n" + "".join(",".join(map(str, row)) + "\n" for row in rows))
+
+        labelled = table("labelled.csv", "a,b,c,d,kind",
+                         [(*row[2:], "ab"[i % 2]) for i, row in enumerate(self.rows)])
+        holed = table("holed.csv", "a,b,c",
+                      [("" if i % 5 == 1 else row[2], *row[3:5]) for i, row in enumerate(self.rows)])
+        for call, lines in (
+                ((self.table, "--model", "map_gplvm", "--latent", "2", "--target", "a,b,c,d", "--restarts", "2",
+                  "--max-iter", "30"), 12),
+                ((self.table, "--model", "gplvm", "--latent", "2", "--inducing", "6", "--target", "a,b,c,d",
+                  "--batch", "16", "--steps", "120"), 30),
+                ((labelled, "--model", "class_density", "--target", "kind", "--latent", "2", "--inducing", "6",
+                  "--restarts", "1", "--max-iter", "30"), 40),
+                ((holed, "--target", "c", "--missing", "learn", "--inducing", "6", "--max-iter", "30"), 10)):
+            with self.subTest(call=call[1:3]):
+                whole = self.json_of("fit", *call)
+                state = ("--checkpoint", self.path("each.ckpt"))
+                run = subprocess.Popen([COVARY, "fit", *call, "--verbose", *state], stdout=subprocess.PIPE,
+                                       stderr=subprocess.PIPE, text=True)
+                left = lines
+                while left > 0:
+                    text = run.stderr.readline()
+                    self.assertTrue(text, "it ended before it could be stopped")
+                    left -= text.startswith(("start ", "step ")) and "objective" in text
+                run.send_signal(signal.SIGKILL)
+                run.communicate(timeout=60)
+                again = covary("fit", *call, *state, "--resume", "--json")
+                self.assertEqual(again.returncode, 0, again.stdout + again.stderr)
+                self.assertIn("resumed at", again.stderr)
+                resumed = json.loads(again.stdout)
+                for density in (*resumed.get("densities", ()), *whole.get("densities", ())):
+                    density.pop("seconds")
+                for key in ("value", "parameters", "densities"):
+                    self.assertEqual(resumed.get(key), whole.get(key))
+                os.remove(self.path("each.ckpt"))
 
     def test_missing_cells_are_filled_in(self):
         self.fit("--max-iter", "400")
