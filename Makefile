@@ -28,10 +28,10 @@ demo: demo-deps $(BUILD)/build.ninja
 
 # The Python package comes first: the tutorial, which is a test, uses it. Its tests leave a core idle, which begins to
 # compile for the sanitizers meanwhile. Of these `make test` has the rooms that others stand on and that read files and
-# expressions of strangers; the two that take longest, with as many sources as the rest together, are left to
-# `make test-sanitize`, which has them all.
+# expressions of strangers; of `models` the model files. The two that take longest are left to `make test-sanitize`, which
+# has them all.
 SANITIZED := autodiff data features kernels likelihoods linalg parameters random report statistics storage training
-SANITIZED_TESTS := $(addprefix test_,$(SANITIZED))
+SANITIZED_TESTS := $(addprefix test_,$(SANITIZED)) test_models
 empty :=
 space := $(empty) $(empty)
 
@@ -40,7 +40,7 @@ test: build $(SANITIZE)/build.ninja
 	  COVARY=$(COVARY) JOBS=$(JOBS) scripts/test-python.sh && ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS); \
 	  status=$$?; kill $$ahead 2>/dev/null; wait $$ahead 2>/dev/null; exit $$status
 	cmake --build $(SANITIZE) -j $(JOBS) --target $(SANITIZED_TESTS)
-	. scripts/blas-core.sh; ctest --test-dir $(SANITIZE) --output-on-failure -j $(JOBS) -R '^($(subst $(space),|,$(SANITIZED)))$$'
+	. scripts/blas-core.sh; ctest --test-dir $(SANITIZE) --output-on-failure -j $(JOBS) -R '^($(subst $(space),|,$(SANITIZED))|model_files)$$'
 
 $(SANITIZE)/build.ninja: CMakeLists.txt
 	cmake --preset sanitize -DCOVARY_BUILD_APPS=OFF
