@@ -53,7 +53,7 @@ Posterior PosteriorNode::further(ConstRows, ConstRows, ConstVector) const {
 }
 
 Posterior PosteriorNode::further(ConstRows, const std::vector<Matrix>&, ConstRows) const {
-  refuse("rows with Gaussian inputs join a model by vfe");
+  refuse("rows with Gaussian inputs join a sparse model by vfe");
 }
 
 CompressionTarget PosteriorNode::compression_target() const {

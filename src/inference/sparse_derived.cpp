@@ -223,7 +223,7 @@ SparsePosterior with_gaussian_rows(const SparsePosterior& posterior, ConstRows m
                                    const std::vector<Matrix>& S, ConstRows Y) {
   const SparsePosteriorParts& p = posterior.parts();
   if (p.approximation.kind != Approximation::Kind::vfe)
-    throw Unsupported(fmt::format("rows with Gaussian inputs join a model by vfe; this one is '{}'",
+    throw Unsupported(fmt::format("rows with Gaussian inputs join a sparse model by vfe; this one is '{}'",
                                   p.approximation.print()));
   const RowMatrix Z =
       inducing_inputs(*p.features, p.values.z.data(), "rows with Gaussian inputs need");

@@ -75,7 +75,7 @@ class Series(CommandLine):
         self.fit("--target", "a")
         model = self.path("m.cov")
         self.refused("predict", model, self.table, "--steps", "2", "--gradients", says=["--steps"])
-        self.refused("predict", model, self.table, "--steps", "2", "--propagation", "augmented", says=["by vfe"])
+        self.refused("predict", model, self.table, "--steps", "2", "--propagation", "augmented", says=["sparse"])
         self.refused("predict", model, self.table, "--steps", "2", "--parameter-draws", "3", says=["--propagation draws"])
         self.refused("predict", self.fitted("--max-iter", "0", out="o.cov"), self.path("train.csv"), "--steps", "2",
                      says=["fit --lags"])
