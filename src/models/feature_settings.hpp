@@ -22,7 +22,9 @@ class FeatureSettings {
     for (const Parameter& own : chosen_.all()) {
       if (!all.contains(own.path)) continue;
       const Parameter& now = all.at(own.path);
-      if (now.value != own.value || (fixed && !now.trainable)) held_.push_back(own.path);
+      // Some, as the interval of Fourier features, are not trained in any case.
+      const bool was_fixed = own.trainable && !now.trainable;
+      if (now.value != own.value || (fixed && was_fixed)) held_.push_back(own.path);
     }
   }
   bool holds_any() const { return !held_.empty(); }

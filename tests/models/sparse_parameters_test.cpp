@@ -117,5 +117,13 @@ TEST(SparseParameters, TrainingHoldsTheMeasureOfEigenfunctionsAndTheIntervalOfFo
   EXPECT_EQ(interval.fit().parameters.at("features.interval").value, ends);
 }
 
+// Nobody fixed the interval, which is never trained: it follows the kernel that training finds.
+TEST(SparseParameters, AnIntervalThatNobodySetFollowsTheKernel) {
+  const SmallData d = small_data(120, 1, 1, 3);
+  SparseRegression model(d.X, d.Y, {.kernel = "matern32", .features = "fourier", .inducing = 9});
+  const Vector before = model.parameters().at("features.interval").value;
+  EXPECT_NE(model.fit().parameters.at("features.interval").value, before);
+}
+
 }  // namespace
 }  // namespace covary
