@@ -152,7 +152,7 @@ void train_wide(Index N, Index P, Index iterations) {
       "\"seconds\": %.6g, \"iterations\": %td, \"converged\": %s, \"active\": %zu, "
       "\"value\": %.17g, \"data_mb\": %.0f, \"peak_memory_mb\": %.1f}\n",
       N, P, o.inducing, threads(), bench::now() - begin, fit.summary.iterations,
-      fit.summary.converged ? "true" : "false", fit.active().size(), fit.elbo,
+      fit.summary.converged ? "true" : "false", fit.active().size(), fit.value,
       8.0 * static_cast<double>(Y.size()) / mebibyte,
       (bench::process_memory("VmHWM") - before) / mebibyte);
 }

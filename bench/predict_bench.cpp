@@ -6,7 +6,7 @@
 #include <exception>
 #include <vector>
 
-#include "covary/models/model_file.hpp"
+#include "covary/models/regression.hpp"
 #include "measure.hpp"
 #include "problem.hpp"
 
@@ -26,7 +26,7 @@ double seconds(const Call& call) {
   return bench::median(times);
 }
 
-SavedModel example() {
+RegressionFit example() {
   const bench::Problem p = bench::make_problem(1000);
   const auto n = static_cast<Index>(p.n), D = static_cast<Index>(bench::D);
   RegressionOptions options;
@@ -34,15 +34,14 @@ SavedModel example() {
   options.standard_errors = Switch::off;
   Regression model(Eigen::Map<const RowMatrix>(p.X.data(), n, D),
                    Eigen::Map<const RowMatrix>(p.y.data(), n, 1), options);
-  SavedModel saved{model.fit(), {}};
-  for (Index d = 0; d < D; ++d) saved.inputs.columns.push_back({"x" + std::to_string(d), {}});
-  saved.fit.input_names = saved.inputs.names();
-  saved.fit.output_names = {"y"};
-  return load_model_bytes(save_model_bytes(saved));
+  RegressionFit saved = model.fit();
+  for (Index d = 0; d < D; ++d) saved.input_columns.columns.push_back({"x" + std::to_string(d), {}});
+  saved.output_names = {"y"};
+  return load_bytes(saved.bytes()).as<RegressionFit>();
 }
 
 int measure(const char* path) {
-  const RegressionFit fit = (path ? load_model(path) : example()).fit;
+  const RegressionFit fit = (path ? load(path).as<RegressionFit>() : example()).fit;
   const RowMatrix& X = fit.posterior.as<ExactPosterior>().parts().X;
   const RowMatrix row = fit.input_scaling.undo(X.topRows(1));
   double sum = 0.0;  // so that no call may be left out

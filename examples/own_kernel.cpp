@@ -20,7 +20,7 @@ void run() {
     const RegressionFit fit = Regression(train.X, train.y, {.kernel = kernel}).fit();
     const Prediction p = fit.predict(test.X);
     std::printf("%-16s log marginal likelihood %9.3f, held-out nlpd %.3f\n", kernel.print().c_str(),
-                fit.log_marginal_likelihood, nlpd(test.y, p.mean.col(0), p.variance_y.col(0)));
+                fit.value, nlpd(test.y, p.mean.col(0), p.variance_y.col(0)));
   }
 }
 

@@ -19,7 +19,7 @@ void run() {
 
   // Train, and say what happened.
   const RegressionFit fit = model.fit();
-  std::printf("log evidence %.4f after %d iterations: %s\n\n%s\n", fit.log_marginal_likelihood,
+  std::printf("log evidence %.4f after %d iterations: %s\n\n%s\n", fit.value,
               static_cast<int>(fit.summary.iterations), fit.summary.reason.c_str(),
               fit.parameters.table(&fit.standard_errors).c_str());
 

@@ -78,13 +78,13 @@ void bracket_against_M(Result& result, const std::string& name, const Data& data
     const double cg = diagnostic(fit, "bracket") / N, by_trace = diagnostic(trace, "bracket") / N;
     ordered = ordered && cg >= -1e-9 && by_trace >= -1e-9;
     table.row(static_cast<Index>(i)) << static_cast<double>(o.Z.rows()),
-        fit.log_marginal_likelihood / N, by_trace, cg, diagnostic(fit, "mean_residual_ratio");
+        fit.value / N, by_trace, cg, diagnostic(fit, "mean_residual_ratio");
     progress(fmt::format("{}, M = {}: bound {:.4f}, brackets {:.4f} and {:.4f} a row, {:.0f} s",
-                         name, o.Z.rows(), fit.log_marginal_likelihood / N, by_trace, cg,
+                         name, o.Z.rows(), fit.value / N, by_trace, cg,
                          fit.summary.seconds));
     result.add(
         fmt::format("{}, M = {}: bound; bracket by trace; by CG; mean d/σ²", name, o.Z.rows()), "",
-        fmt::format("{:.4f}; {:.4f}; {:.4f}; {:.3g}", fit.log_marginal_likelihood / N, by_trace, cg,
+        fmt::format("{:.4f}; {:.4f}; {:.4f}; {:.3g}", fit.value / N, by_trace, cg,
                     diagnostic(fit, "mean_residual_ratio")),
         "nats a row");
   }
@@ -99,11 +99,11 @@ void bracket_against_M(Result& result, const std::string& name, const Data& data
   progress(name + ": automatic M");
   const RegressionFit fit = SparseRegression(data.X, data.Y, automatic).fit();
   const double width = diagnostic(fit, "bracket") / N,
-               gain = fit.log_marginal_likelihood - diagnostic(fit, "noise_only");
+               gain = fit.value - diagnostic(fit, "noise_only");
   result.add(
       fmt::format("{}, automatic: M; bound; bracket; mean d/σ²", name), "",
       fmt::format("{:.0f}; {:.4f}; {:.4f}; {:.3g}", diagnostic(fit, "inducing"),
-                  fit.log_marginal_likelihood / N, width, diagnostic(fit, "mean_residual_ratio")),
+                  fit.value / N, width, diagnostic(fit, "mean_residual_ratio")),
       "nats a row");
   const bool at_limit = fit.summary.reason.find("limit") != std::string::npos;
   result.claim(name + ": it stops with a narrow bracket, or says that it was the limit",

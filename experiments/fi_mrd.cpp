@@ -55,7 +55,7 @@ Result fi_mrd(const Settings& settings) {
   o.start_mean = pca.transform(Y);
   for (Index q = 0; q < latent; ++q) o.start_mean.col(q) /= std::sqrt(pca.variances(q));
   const GplvmFit fit = Gplvm(Y, o).fit();
-  progress(fmt::format("bound {:.1f} after {:.0f} s", fit.elbo, fit.summary.seconds));
+  progress(fmt::format("bound {:.1f} after {:.0f} s", fit.value, fit.summary.seconds));
 
   const Matrix w = fit.relevance();
   RowMatrix weights(joints, 3 * latent), courses(joints, 3 * Y.rows());

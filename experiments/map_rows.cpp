@@ -18,7 +18,7 @@ constexpr Index train_iterations = 200, place_iterations = 500;
 
 void say_trained(const std::string& name, const MapGplvmFit& fit) {
   progress(fmt::format("{}: log p(Y | X) {:.1f}, log p(X) {:.1f} after {} iterations and {:.0f} s",
-                       name, fit.log_likelihood, fit.log_prior, fit.summary.iterations,
+                       name, fit.value, fit.log_prior, fit.summary.iterations,
                        fit.summary.seconds));
 }
 

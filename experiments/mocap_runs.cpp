@@ -110,7 +110,7 @@ Completed complete(const Motions& train, const Motions& run, const std::vector<P
   GplvmOptions o = walk_options(train, kernel, seed);
   if (lengthscale > 0.0) o.dynamics_start = Vector{{1.0, lengthscale, 1e-3}};
   const GplvmFit model = train_dynamical(train.Y, o, kernel);
-  Completed out{model.elbo,
+  Completed out{model.value,
                 static_cast<double>(model.active().size()),
                 model.parameters.at("dynamics.0.lengthscales").value(0),
                 {}};
@@ -123,7 +123,7 @@ Completed complete(const Motions& train, const Motions& run, const std::vector<P
         train_with_sequence(model, train.Y, o, seen, run.times, placed.mean, joint_iterations);
     const Index n = run.Y.rows();
     const RowMatrix Y = all.decode(all.mean.bottomRows(n), all.variance.bottomRows(n)).mean;
-    out.problems.push_back({all.elbo, Y(Eigen::all, p.missing)});
+    out.problems.push_back({all.value, Y(Eigen::all, p.missing)});
   }
   return out;
 }

@@ -64,7 +64,7 @@ Vector one_set(std::uint64_t seed, std::uint64_t data_seed) {
     }
     out.segment(7 + 2 * q, 2) = relevance.col(q);
   }
-  out(6) = fit.elbo;
+  out(6) = fit.value;
   return out;
 }
 

@@ -50,13 +50,13 @@ Result oil_flow(const Settings& settings) {
     o.training.starts = 1;
     o.first_start = s;
     const GplvmFit fit = Gplvm(Y, o).fit();
-    bound(s) = fit.elbo;
+    bound(s) = fit.value;
     errors(s) = static_cast<double>(neighbour_errors(fit.scaled_mean(), labels));
     used(s) = static_cast<double>((fit.relevance().array() > 0.01).count());
     seconds(s) = fit.summary.seconds;
     progress(fmt::format("start {}: bound {:.2f}, {} errors, {} dimensions, {:.0f} s", s, bound(s),
                          errors(s), used(s), seconds(s)));
-    if (best.empty() || bound(s) > best.front().elbo) {
+    if (best.empty() || bound(s) > best.front().value) {
       best.assign(1, fit);
       at = s;
     }

@@ -58,7 +58,7 @@ Prediction fit(const Kernel& kernel, bool learn_period, const SyntheticData& dat
   out.reach[s] = p.mean.cwiseAbs().maxCoeff() / prior_sd;
   out.coverage[s] = inside / n;
   out.nlpd[s] = nlpd / n;
-  out.evidence[s] = fitted.log_marginal_likelihood;
+  out.evidence[s] = fitted.value;
   out.period[s] = has_period ? fitted.parameters.at("kernel.period").value[0] : 0.0;
   return p;
 }

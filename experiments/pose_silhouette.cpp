@@ -194,7 +194,7 @@ Ways pose_walk(const Walks& train, const Walks& test, std::uint64_t seed) {
     };
     const auto walk = placed(true);
     out.remarks.push_back(
-        fmt::format("bound {:.0f}, of the walk from the two starts {:.0f} and {:.0f}", moving.elbo,
+        fmt::format("bound {:.0f}, of the walk from the two starts {:.0f} and {:.0f}", moving.value,
                     walk.bounds[0], walk.bounds[1]));
     out.poses.push_back(poses(walk));
     out.with_noise_of_training.push_back(poses(placed(false)));
@@ -280,7 +280,7 @@ Result pose_silhouette(const Settings& settings) {
   const auto found = still.infer(silhouettes_alone(d.test));
   add("MRD, static", "4.67",
       RowMatrix(still.decode(found.mean, found.variance).mean.leftCols(pose)),
-      fmt::format("bound {:.0f}", still.elbo));
+      fmt::format("bound {:.0f}", still.value));
   const Index widest = moves_most(d.train.P);
   Matrix course(d.test.P.rows(), 3);
   course << d.test.times, d.test.P.col(widest), best.col(widest);

@@ -56,7 +56,7 @@ void score(const RegressionFit& fit, double N, const Split& data, Index run, Sco
       ++found;
       names += fmt::format("{}x{}", names.empty() ? "" : " ", d);
     }
-  out.values.row(run) << -fit.log_marginal_likelihood / N,
+  out.values.row(run) << -fit.value / N,
       std::sqrt(noise) * fit.output_scaling.scale[0], rmse(data.test.Y.col(0), p.mean.col(0)),
       static_cast<double>(found);
   progress(fmt::format("  NLML/N {:.4f}, σ_n {:.4f}, RMSE {:.4f}, {} inputs: {}",

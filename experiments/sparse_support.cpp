@@ -125,7 +125,7 @@ Found fit_exact(const Data& data, std::uint64_t seed) {
   options.seed = seed;
   options.standard_errors = Switch::off;
   const RegressionFit fit = Regression(data.X, data.Y, options).fit();
-  return {-fit.log_marginal_likelihood, theta_of(fit.parameters), {}};
+  return {-fit.value, theta_of(fit.parameters), {}};
 }
 
 Found fit_sparse(const Data& data, const Approximation& a, ConstRows Z, const Theta& start,
@@ -149,7 +149,7 @@ Found fit_sparse(const Data& data, const Approximation& a, ConstRows Z, const Th
     p.fix("likelihood.variance");
   }
   const RegressionFit fit = model.fit();
-  return {-fit.log_marginal_likelihood, theta_of(fit.parameters),
+  return {-fit.value, theta_of(fit.parameters),
           sorted(Eigen::Map<const RowMatrix>(fit.parameters.at("features.Z").value.data(), Z.rows(),
                                              1))};
 }

@@ -49,7 +49,7 @@ Fitted train(const Data& data, const Vector& grid, Index M, const Theta& start, 
   }
   const RegressionFit fit = model.fit();
   const auto value = [&](const char* path) { return fit.parameters.at(path).value[0]; };
-  return {fit.log_marginal_likelihood,
+  return {fit.value,
           {value("kernel.variance"), value("kernel.lengthscales"), value("likelihood.variance")},
           {value("features.mean"), value("features.sd")},
           fit.predict(inputs(grid)),

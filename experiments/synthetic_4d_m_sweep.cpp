@@ -26,7 +26,7 @@ Index iterations(Index M) { return M <= 128 ? 200 : M == 256 ? 100 : M == 512 ? 
 // NLML, σ_n, NLPP, SMSE
 Vector scores(const RegressionFit& fit, const Data& test) {
   const Prediction p = fit.predict(test.X);
-  return (Vector(4) << -fit.log_marginal_likelihood, std::sqrt(fit.posterior.noise_variance()),
+  return (Vector(4) << -fit.value, std::sqrt(fit.posterior.noise_variance()),
           nlpd(test.Y.col(0), p.mean.col(0), p.variance_y.col(0)),
           smse(test.Y.col(0), p.mean.col(0)))
       .finished();

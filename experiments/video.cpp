@@ -88,7 +88,7 @@ Result video(const Settings& settings) {
   o.training.starts = 1;
   o.seed = settings.seed;
   const GplvmFit fit = Gplvm(known, o).fit();
-  progress(fmt::format("bound {:.0f} after {:.0f} s: {}", fit.elbo, fit.summary.seconds,
+  progress(fmt::format("bound {:.0f} after {:.0f} s: {}", fit.value, fit.summary.seconds,
                        fit.summary.reason));
   RowMatrix half = held_out;
   for (const Index p : missing) half.col(p).setConstant(std::nan(""));

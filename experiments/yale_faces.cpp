@@ -82,7 +82,7 @@ Result yale_faces(const Settings& settings) {
     result.add(fmt::format("bound from {}", starts[start.index]), "",
                fmt::format("{:.0f}", start.value.value_or(std::nan(""))),
                start.index == fit.summary.best_start ? "taken" : "");
-  progress(fmt::format("bound {:.0f} after {:.0f} s", fit.elbo, fit.summary.seconds));
+  progress(fmt::format("bound {:.0f} after {:.0f} s", fit.value, fit.summary.seconds));
 
   const Matrix w = fit.relevance();
   std::vector<Index> shared, own[2];

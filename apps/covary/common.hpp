@@ -56,10 +56,6 @@ json finite(double v);
 json finite(const Vector& v);
 
 Header parse_header(const std::string& text);
-// "a,b" and repeated options alike: one list.
-std::vector<std::string> split_lists(const std::vector<std::string>& given);
-std::pair<std::string, std::string> split_assignment(const std::string& text, const char* option);
-std::vector<double> parse_numbers(const std::string& text, const std::string& what);
 // Throws FileError unless the folder of an output file exists; an empty path passes.
 void check_folder(const std::string& out);
 // A line on standard error for people, unless quiet.

@@ -1,9 +1,7 @@
 #include <fmt/format.h>
 
-#include "covary/error.hpp"
 #include "covary/models/compress.hpp"
-#include "covary/models/model_file.hpp"
-#include "describe.hpp"
+#include "data_arguments.hpp"
 
 namespace covary::cli {
 namespace {
@@ -14,12 +12,14 @@ struct CompressArguments {
   CompressOptions options;
 };
 
-template <class Saved>
-Outcome compressed(const Saved& given, const CompressArguments& a, const CompressOptions& options) {
-  auto small = compress(given.fit, options);
-  const Saved saved{std::move(small.fit), given.inputs};
-  save_model(a.out, saved);
-  Outcome out{describe_json(saved), "", 0};
+Outcome run_compress(const CompressArguments& a, const Common& common) {
+  check_folder(a.out);
+  CompressOptions options = a.options;
+  for (const std::string& text : a.features) options.features.emplace_back(text);
+  options.tell = [&](const std::string& line) { tell(common, line); };
+  const FitNode::Smaller small = load_for("compress", a.model, {})->compressed(options);
+  small.fit.save(a.out);
+  Outcome out = describe(*small.fit);
   out.object.update({{"file", a.out},
                      {"features", small.features},
                      {"inducing", small.inducing},
@@ -32,16 +32,6 @@ Outcome compressed(const Saved& given, const CompressArguments& a, const Compres
       small.inducing, small.features, a.out, small.numbers, small.numbers_before,
       small.numbers_before / small.numbers, small.loss);
   return out;
-}
-
-Outcome run_compress(const CompressArguments& a, const Common& common) {
-  check_folder(a.out);
-  CompressOptions options = a.options;
-  for (const std::string& text : a.features) options.features.emplace_back(text);
-  options.tell = [&](const std::string& line) { tell(common, line); };
-  AnyModel model = load_any_model(a.model);
-  if (const auto* m = std::get_if<SavedGeneralised>(&model)) return compressed(*m, a, options);
-  return compressed(regression_in(std::move(model), a.model), a, options);
 }
 
 }  // namespace

@@ -11,8 +11,6 @@
 namespace covary::cli {
 namespace {
 
-constexpr double log_2pi = 1.83787706640934548356;
-
 std::vector<Split> labelled_folds(const std::vector<std::string>& labels,
                                   const std::string& column) {
   std::map<std::string, std::size_t> number;
@@ -36,36 +34,59 @@ std::vector<Split> labelled_folds(const std::vector<std::string>& labels,
 
 }  // namespace
 
-std::vector<Split> make_folds(const TrainingArguments& a, const TrainingData& d) {
-  if (!d.fold_labels.empty()) return labelled_folds(d.fold_labels, a.folds);
+std::vector<Split> make_folds(const FitOptions& o, const ModelData& d) {
+  if (!d.fold_labels.empty()) return labelled_folds(d.fold_labels, o.folds);
   Index K = 0;
-  const auto [end, error] = std::from_chars(a.folds.data(), a.folds.data() + a.folds.size(), K);
-  if (error != std::errc() || end != a.folds.data() + a.folds.size())
-    throw InputError(fmt::format("--folds takes a number or a column, got '{}'", a.folds));
-  return k_folds(d.X.rows(), K, a.seed);
+  const auto [end, error] = std::from_chars(o.folds.data(), o.folds.data() + o.folds.size(), K);
+  if (error != std::errc() || end != o.folds.data() + o.folds.size())
+    throw InputError(fmt::format("--folds takes a number or a column, got '{}'", o.folds));
+  return k_folds(d.X.rows(), K, o.seed);
 }
 
-PredictRows predictions_of(FitRows fit) {
-  return [fit = std::move(fit)](const TrainingData& train, const TrainingData& test) {
-    Prediction p = fit(train).predict(test.X);
-    if (test.noise.size()) p.variance_y.colwise() += test.noise;
-    return p;
+void FoldScores::add(const HeldOut& fold) {
+  const auto append = [](std::vector<double>& to, const std::vector<double>& from) {
+    to.insert(to.end(), from.begin(), from.end());
   };
+  ++folds;
+  append(held_out.nlpd, fold.nlpd);
+  append(held_out.squared_error, fold.squared_error);
+  append(held_out.right, fold.right);
 }
 
-HeldOut cross_validate(const TrainingData& d, const std::vector<Split>& folds,
-                       const PredictRows& predict) {
-  HeldOut out;
+double FoldScores::accuracy() const {
+  return has_classes() ? mean_score(held_out.right).mean : std::nan("");
+}
+
+json FoldScores::as_json() const {
+  const Score nlpd = mean_score(held_out.nlpd);
+  json out{{"folds", folds},
+           {"observations", held_out.nlpd.size()},
+           {"nlpd", finite(nlpd.mean)},
+           {"nlpd_standard_error", finite(nlpd.error)}};
+  if (!held_out.squared_error.empty()) {
+    const Score rmse = root_mean_score(held_out.squared_error);
+    out.update({{"rmse", finite(rmse.mean)}, {"rmse_standard_error", finite(rmse.error)}});
+  }
+  if (has_classes()) out["accuracy"] = accuracy();
+  return out;
+}
+
+std::string FoldScores::in_words() const {
+  const Score nlpd = mean_score(held_out.nlpd);
+  std::string out = fmt::format("{} folds: nlpd {:.4f} ± {:.4f}", folds, nlpd.mean, nlpd.error);
+  if (!held_out.squared_error.empty()) {
+    const Score rmse = root_mean_score(held_out.squared_error);
+    out += fmt::format(", rmse {:.6g} ± {:.2g}", rmse.mean, rmse.error);
+  }
+  if (has_classes()) out += fmt::format(", accuracy {:.4f}", accuracy());
+  return out + "\n";
+}
+
+FoldScores cross_validate(const FitRequest& request, const std::vector<Split>& folds) {
+  FoldScores out;
   for (const Split& fold : folds) {
-    const TrainingData train = d.rows(fold.train), test = d.rows(fold.test);
-    const Prediction p = predict(train, test);
-    for (Index i = 0; i < test.Y.rows(); ++i)
-      for (Index k = 0; k < test.Y.cols(); ++k) {
-        if (std::isnan(test.Y(i, k))) continue;
-        const double error = test.Y(i, k) - p.mean(i, k), variance = p.variance_y(i, k);
-        out.squared_error.push_back(error * error);
-        out.nlpd.push_back(0.5 * (error * error / variance + std::log(variance) + log_2pi));
-      }
+    FitRequest rows = request.with_rows(fold.train);
+    out.add(request.entry->make(rows)->held_out(request.data.rows(fold.test)));
   }
   return out;
 }
@@ -83,16 +104,6 @@ Score root_mean_score(const std::vector<double>& squares) {
   const Score s = mean_score(squares);
   const double root = std::sqrt(s.mean);
   return {root, root > 0.0 ? 0.5 * s.error / root : 0.0};
-}
-
-json score_json(const HeldOut& held_out, std::size_t folds) {
-  const Score nlpd = mean_score(held_out.nlpd), rmse = root_mean_score(held_out.squared_error);
-  return {{"folds", folds},
-          {"observations", held_out.nlpd.size()},
-          {"nlpd", finite(nlpd.mean)},
-          {"nlpd_standard_error", finite(nlpd.error)},
-          {"rmse", finite(rmse.mean)},
-          {"rmse_standard_error", finite(rmse.error)}};
 }
 
 }  // namespace covary::cli

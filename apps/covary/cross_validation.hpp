@@ -1,27 +1,28 @@
 #pragma once
 
-#include <functional>
-
+#include "common.hpp"
 #include "covary/data/split.hpp"
-#include "training_arguments.hpp"
+#include "covary/models/request.hpp"
 
 namespace covary::cli {
 
 // The folds of --folds: K random ones, or one for each label of its column.
-std::vector<Split> make_folds(const TrainingArguments& a, const TrainingData& d);
+std::vector<Split> make_folds(const FitOptions& o, const ModelData& d);
 
 // Scores of every held-out observation, in the order of folds, rows and outputs, so that those of
 // two models can be compared one by one.
-struct HeldOut {
-  std::vector<double> nlpd, squared_error;
+struct FoldScores {
+  std::size_t folds = 0;
+  HeldOut held_out;
+
+  void add(const HeldOut& fold);
+  bool has_classes() const { return !held_out.right.empty(); }
+  double accuracy() const;
+  json as_json() const;
+  std::string in_words() const;
 };
-// Means and variances of the test rows' outputs, by whatever is trained on the others.
-using PredictRows = std::function<Prediction(const TrainingData& train, const TrainingData& test)>;
-HeldOut cross_validate(const TrainingData& d, const std::vector<Split>& folds,
-                       const PredictRows& predict);
-// By a model.
-using FitRows = std::function<RegressionFit(const TrainingData&)>;
-PredictRows predictions_of(FitRows fit);
+// By the model of a request, trained on each fold's rows.
+FoldScores cross_validate(const FitRequest& request, const std::vector<Split>& folds);
 
 // A mean over observations with its standard error.
 struct Score {
@@ -29,6 +30,5 @@ struct Score {
 };
 Score mean_score(const std::vector<double>& values);
 Score root_mean_score(const std::vector<double>& squares);  // of √mean, by the delta method
-json score_json(const HeldOut& held_out, std::size_t folds);
 
 }  // namespace covary::cli

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "covary/data/columns.hpp"
 #include "covary/data/csv.hpp"
 #include "csv_sink.hpp"
 #include "options.hpp"
@@ -17,38 +16,47 @@ void add_data_options(CLI::App& sub, DataArguments& a, const std::string& verb, 
       ->capture_default_str();
 }
 
-TableOptions table_options(const DataArguments& a, const InputColumns& inputs) {
-  TableOptions options{.header = parse_header(a.header)};
-  for (const auto& column : inputs.columns)
+Fit load_for(const std::string& verb, const std::string& file,
+             const std::vector<std::string>& given) {
+  Fit fit = load(file);
+  check_options(verb, given, *fit);
+  return fit;
+}
+
+TableOptions table_options(const std::string& header, const FitRecord& fit) {
+  TableOptions options{.header = parse_header(header)};
+  for (const auto& column : fit.input_columns.columns)
     if (!column.levels.empty()) options.text_columns.push_back(column.name);
   return options;
 }
 
-Vector exposure_of(const DataArguments& a, const Table& table) {
-  if (a.exposure.empty()) return {};
-  return numeric_columns(table, select_columns(table, {a.exposure})).col(0);
+void add_columns(const NamedColumns& columns, json& object) {
+  for (const auto& label : columns.classes) object["class"].push_back(label);
+  for (std::size_t j = 0; j < columns.names.size(); ++j)
+    for (const double v : columns.values[j]) object[columns.names[j]].push_back(finite(v));
+  for (const auto& [name, value] : columns.facts) object[name] = json::parse(value);
 }
 
-std::string output_suffix(const SavedModel& m, Index output) {
-  return m.fit.output_names.size() == 1
-             ? ""
-             : "_" + m.fit.output_names[static_cast<std::size_t>(output)];
-}
-
-Outcome give_table(const DataArguments& a, const std::vector<std::string>& names, ConstRows values,
-                   const char* what, const Common& common) {
+Outcome give_columns(const DataArguments& a, const NamedColumns& columns, const char* what,
+                     const Common& common) {
   Outcome out;
+  const RowMatrix values = columns.joined();
   out.object = {{"n", values.rows()}, {"file", a.out.empty() ? json(nullptr) : json(a.out)}};
   if (a.out.empty() && common.as_json) {
-    for (std::size_t j = 0; j < names.size(); ++j)
-      out.object[names[j]] = finite(Vector(values.col(static_cast<Index>(j))));
+    add_columns(columns, out.object);
     return out;
   }
   CsvSink sink(a.out);
-  sink.write(format_csv(names, values));
+  sink.write(format_csv(columns.names, values));
   sink.commit();
+  for (const auto& [name, value] : columns.facts) out.object[name] = json::parse(value);
   if (!a.out.empty()) out.text = fmt::format("{} {} written to {}\n", values.rows(), what, a.out);
   return out;
+}
+
+Outcome describe(const FitNode& fit) {
+  Answer said = fit.describe();
+  return {json::parse(said.json), std::move(said.text), 0};
 }
 
 }  // namespace covary::cli

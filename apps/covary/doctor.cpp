@@ -3,10 +3,10 @@
 #include <thread>
 
 #include "common.hpp"
-#include "cost.hpp"
 #include "covary/linalg/blas_info.hpp"
 #include "covary/linalg/parallel.hpp"
 #include "covary/linalg/vector_math.hpp"
+#include "covary/models/memory.hpp"
 #include "covary/storage/container.hpp"
 
 namespace covary::cli {

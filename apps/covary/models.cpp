@@ -32,8 +32,8 @@ std::vector<std::string> abilities(const ModelEntry& e) {
 
 std::vector<std::string> options_of(const ModelEntry& e, const std::string& verb) {
   std::vector<std::string> out;
-  for (const OptionText& text : option_texts())
-    if (text.verb == verb && e.reads(verb, text.name)) out.push_back(text.name);
+  for (const auto& name : option_names(verb))
+    if (e.reads(verb, name)) out.push_back(name);
   return out;
 }
 
@@ -76,7 +76,7 @@ std::string in_full(const ModelEntry& e) {
     if (options.empty()) continue;
     out += fmt::format("options of {}\n", verb);
     for (const auto& name : options)
-      out += fmt::format("  --{:<16} {}\n", name, option_text(verb, name).help);
+      out += fmt::format("  --{:<16} {}\n", name, help_of(verb, name));
   }
   return out;
 }

@@ -5,22 +5,28 @@
 #include <vector>
 
 #include "common.hpp"
+#include "covary/models/fit_options.hpp"
 
 namespace covary::cli {
 
-// An option as a verb has it: what --help says of it, and in which group. Which models read it is
-// in the table of models.
+// An option of a verb other than `fit`: what --help says of it, and in which group. Which models
+// read it is in the table of models.
 struct OptionText {
   std::string verb, name, group, help;
 };
 const std::vector<OptionText>& option_texts();
 const OptionText& option_text(const std::string& verb, const std::string& name);
 
+// The options of a fit, which the library lists, but for some.
+void add_fit_options(CLI::App& sub, FitOptions& o, const std::vector<std::string>& without = {});
+// Of any verb: the names of its options, and what --help says of one.
+std::vector<std::string> option_names(const std::string& verb);
+std::string help_of(const std::string& verb, const std::string& name);
+
 // Adds the options of a verb with the words of option_texts(): flags for bool, lists for vectors,
 // which take one argument each time they are given.
 class OptionAdder {
  public:
-  // `verb`: whose words are used; `compare` uses those of `fit`.
   OptionAdder(CLI::App& sub, std::string verb) : sub_(sub), verb_(std::move(verb)) {}
 
   template <class T>

@@ -9,4 +9,7 @@ namespace covary::cli {
 int run_program(CLI::App& app, const std::vector<std::unique_ptr<Verb>>& verbs, int argc,
                 char** argv);
 
+// The command line `covary`, with all of its verbs.
+int run_covary(int argc, char** argv);
+
 }  // namespace covary::cli

@@ -11,13 +11,12 @@
 #include <numeric>
 #include <set>
 
-#include "cost.hpp"
 #include "covary/data/columns.hpp"
 #include "covary/data/split.hpp"
 #include "covary/data/table_blocks.hpp"
 #include "covary/error.hpp"
+#include "covary/models/memory.hpp"
 #include "covary/statistics/sweep.hpp"
-#include "generalised.hpp"
 #include "target_classes.hpp"
 #include "temporary_rows.hpp"
 
@@ -36,18 +35,18 @@ Format format_of(std::string path) {
 }
 
 // Why the rows have to be in memory, or nothing.
-std::string obstacle(const TrainingArguments& a, const ModelChoice& choice) {
+std::string obstacle(const std::string& train, const FitOptions& o, const ModelChoice& choice) {
   if (!choice.may_read("stream"))
     return fmt::format("--model {} keeps all rows in memory", choice.text());
-  if (a.missing == "learn") return "--missing learn keeps the inputs in memory";
-  if (a.lags > 0) return "--lags makes its windows in memory";
-  if (!a.exposure.empty()) return "--exposure is read into memory with the rows";
-  if (!a.weights.empty()) return "--weights is read into memory with the rows";
-  if (!a.folds.empty()) return "--folds trains on parts of the rows, in memory";
-  if (!a.noise.empty()) return "--noise is read into memory with the rows";
-  if (format_of(a.train) == Format::other)
+  if (o.missing == "learn") return "--missing learn keeps the inputs in memory";
+  if (o.lags > 0) return "--lags makes its windows in memory";
+  if (!o.exposure.empty()) return "--exposure is read into memory with the rows";
+  if (!o.weights.empty()) return "--weights is read into memory with the rows";
+  if (!o.folds.empty()) return "--folds trains on parts of the rows, in memory";
+  if (!o.noise.empty()) return "--noise is read into memory with the rows";
+  if (format_of(train) == Format::other)
     return fmt::format("'{}' is read as a whole; only text (gzip too) and plain NPY come in blocks",
-                       a.train);
+                       train);
   return {};
 }
 
@@ -99,14 +98,14 @@ std::map<std::string, std::set<std::string>> text_levels(const std::string& path
   return levels;
 }
 
-Blocks text_blocks(const TrainingArguments& a, const Common& common) {
-  TableOptions options{.header = parse_header(a.header)};
-  const Table head = *TableBlocks(a.train, options).next();
+Blocks text_blocks(const std::string& train, const FitOptions& o, const Common& common) {
+  TableOptions options{.header = parse_header(o.header)};
+  const Table head = *TableBlocks(train, options).next();
   for (const auto& note : head.notes) tell(common, note);
-  const Roles r = roles(head, a);
+  const Roles r = find_roles(head, o);
   Blocks out;
-  TargetClasses classes(a);
-  const auto levels = text_levels(a.train, options, r, classes);
+  TargetClasses classes(o);
+  const auto levels = text_levels(train, options, r, classes);
   for (const Index j : r.inputs) {
     const std::string& name = head.names[static_cast<std::size_t>(j)];
     out.inputs.columns.push_back({name, {}});
@@ -119,7 +118,7 @@ Blocks text_blocks(const TrainingArguments& a, const Common& common) {
   name_outputs(out, head, r);
   out.labels = classes.labels();
   out.likelihood = classes.likelihood(out.output_names, common);
-  out.each = [path = a.train, options, r, inputs = out.inputs,
+  out.each = [path = train, options, r, inputs = out.inputs,
               labels = out.labels](const auto& visit) {
     TableBlocks blocks(path, options);
     while (const auto table = blocks.next())
@@ -130,19 +129,19 @@ Blocks text_blocks(const TrainingArguments& a, const Common& common) {
   return out;
 }
 
-Blocks npy_blocks(const TrainingArguments& a, std::shared_ptr<FileRows>& in_place,
-                  const Common& common) {
+Blocks npy_blocks(const std::string& train, const FitOptions& o,
+                  std::shared_ptr<FileRows>& in_place, const Common& common) {
   const Table head =
-      numeric_table(RowMatrix::Zero(1, FileRows(a.train, {}, {}).columns()));  // for the names
-  const Roles r = roles(head, a);
-  in_place = std::make_shared<FileRows>(a.train, r.inputs, r.targets);
+      numeric_table(RowMatrix::Zero(1, FileRows(train, {}, {}).columns()));  // for the names
+  const Roles r = find_roles(head, o);
+  in_place = std::make_shared<FileRows>(train, r.inputs, r.targets);
   Blocks out;
   out.inputs = InputColumns::from(head, r.inputs);
   name_outputs(out, head, r);
   // All columns are read as outputs, among which a missing value is no error.
   std::vector<Index> columns = r.inputs;
   columns.insert(columns.end(), r.targets.begin(), r.targets.end());
-  const auto rows = std::make_shared<FileRows>(a.train, std::vector<Index>(), std::move(columns));
+  const auto rows = std::make_shared<FileRows>(train, std::vector<Index>(), std::move(columns));
   const auto D = static_cast<Index>(r.inputs.size());
   const auto each_block = [rows, D](const auto& visit) {
     Sweep(*rows, 4096).for_each_block([&](const DataBlock& block) {
@@ -150,7 +149,7 @@ Blocks npy_blocks(const TrainingArguments& a, std::shared_ptr<FileRows>& in_plac
       visit(block.x.first, values.leftCols(D), values.rightCols(block.outputs - D));
     });
   };
-  TargetClasses classes(a);
+  TargetClasses classes(o);
   if (classes.are_there())
     each_block([&](Index, ConstRows, ConstRows Y) { classes.add(Vector(Y.col(0))); });
   out.labels = classes.labels();
@@ -209,33 +208,33 @@ std::vector<Index> numbers(Index from, Index to) {
 
 }  // namespace
 
-bool streams(bool asked, const TrainingArguments& a, const ModelChoice& choice,
+bool streams(const std::string& train, const FitOptions& o, const ModelChoice& choice,
              const Common& common) {
-  const std::string why_not = obstacle(a, choice);
-  if (asked) {
+  const std::string why_not = obstacle(train, o, choice);
+  if (o.stream) {
     if (!why_not.empty())
       throw InputError(fmt::format("--stream cannot be used here: {}", why_not));
     return true;
   }
   std::error_code error;
-  const auto size = static_cast<double>(std::filesystem::file_size(a.train, error));
+  const auto size = static_cast<double>(std::filesystem::file_size(train, error));
   if (error || !why_not.empty()) return false;
   // The bytes as read and the table are in memory at once; text compresses to about a quarter.
-  const double table = (a.train.ends_with(".gz") ? 4.0 : 1.0) * 2.0 * size,
+  const double table = (train.ends_with(".gz") ? 4.0 : 1.0) * 2.0 * size,
                there = available_memory();
   if (table <= 0.5 * there) return false;
   tell(common,
        fmt::format("reading {} would take about {} of the {} of memory available: its rows are "
                    "streamed, as with --stream",
-                   a.train, in_gigabytes(table), in_gigabytes(there)));
+                   train, in_gigabytes(table), in_gigabytes(there)));
   return true;
 }
 
-TrainingData stream_training(const TrainingArguments& a, const Common& common) {
+ModelData stream_training(const std::string& train, const FitOptions& o, const Common& common) {
   std::shared_ptr<FileRows> in_place;
-  const Blocks blocks =
-      format_of(a.train) == Format::npy ? npy_blocks(a, in_place, common) : text_blocks(a, common);
-  TrainingData d;
+  const Blocks blocks = format_of(train) == Format::npy ? npy_blocks(train, o, in_place, common)
+                                                        : text_blocks(train, o, common);
+  ModelData d;
   d.inputs = blocks.inputs;
   d.output_names = blocks.output_names;
   d.likelihood = blocks.likelihood;
@@ -244,17 +243,18 @@ TrainingData stream_training(const TrainingArguments& a, const Common& common) {
              P = static_cast<Index>(d.output_names.size());
   Pass pass;
   if (in_place) {
-    pass = pass_over(blocks, a.missing, [](const RowMatrix&) {});
+    pass = pass_over(blocks, o.missing, [](const RowMatrix&) {});
     if (pass.kept == pass.all) d.file = in_place;
   }
   if (!d.file) {
     TemporaryRows rows(D + P);
-    pass = pass_over(blocks, a.missing, [&](const RowMatrix& block) { rows.add(block); });
+    pass = pass_over(blocks, o.missing, [&](const RowMatrix& block) { rows.add(block); });
     const std::string name =
-        fmt::format("the rows of {} in a temporary file in {}", a.train, rows.folder());
+        fmt::format("the rows of {} in a temporary file in {}", train, rows.folder());
     d.file = std::make_shared<FileRows>(rows.finish(), name, numbers(0, D), numbers(D, D + P));
   }
-  tell_left_out(pass.kept, pass.all, a.missing, common);
+  tell_left_out(pass.kept, pass.all, o.missing,
+                [&](const std::string& line) { tell(common, line); });
   d.file_inputs = suggest_mode(pass.low.head(D), pass.high.head(D));
   d.file_outputs = suggest_mode(pass.low.tail(P), pass.high.tail(P));
   tell(common, fmt::format("streaming {} rows from {} ({})", d.file->rows(), d.file->name(),

@@ -42,7 +42,8 @@ std::optional<Likelihood> TargetClasses::likelihood(const std::vector<std::strin
                                  targets.size(),
                                  expression_ == "auto" ? "bernoulli or softmax" : expression_));
   if (!are_there()) return Likelihood(expression_);
-  return likelihood_of(expression_, labels(), targets.front(), common);
+  return likelihood_of(expression_, labels(), targets.front(),
+                       [&](const std::string& line) { tell(common, line); });
 }
 
 }  // namespace covary::cli

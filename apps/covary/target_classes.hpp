@@ -2,7 +2,8 @@
 
 #include <set>
 
-#include "training_arguments.hpp"
+#include "common.hpp"
+#include "covary/models/model_data.hpp"
 
 namespace covary::cli {
 
@@ -10,8 +11,8 @@ namespace covary::cli {
 // or is auto and the target is text.
 class TargetClasses {
  public:
-  explicit TargetClasses(const TrainingArguments& a)
-      : expression_(a.likelihood), wanted_(is_of_classes(a.likelihood)) {}
+  explicit TargetClasses(const FitOptions& o)
+      : expression_(o.likelihood), wanted_(is_of_classes(o.likelihood)) {}
 
   void add(const Table& table, Index column);
   void add(ConstVector values);

@@ -1,17 +1,18 @@
 #include "training_session.hpp"
 
+#include <fmt/format.h>
+
+#include <filesystem>
 #include <utility>
 
-#include "checkpointing.hpp"
+#include "covary/models/checkpoint.hpp"
 
 namespace covary::cli {
 
-TrainingSession::TrainingSession(const TrainingArguments& t, CheckpointArguments checkpoint,
-                                 const Common& common)
-    : t_(t),
-      checkpoint_(std::move(checkpoint)),
+TrainingSession::TrainingSession(const FitOptions& options, const Common& common)
+    : options_(options),
       common_(common),
-      checkpointing_(checkpoint_.file, [&](const std::string& text) { tell(common, text); }) {}
+      checkpointing_(options.checkpoint, [&](const std::string& text) { tell(common, text); }) {}
 
 void TrainingSession::attach(TrainingOptions& training) {
   training.stop = Interruption::requested;
@@ -23,13 +24,25 @@ void TrainingSession::attach(TrainingOptions& training) {
 }
 
 void TrainingSession::begin(double shift) {
-  progress_.emplace(Progress::kind(t_.verbose, common_.quiet), TrainingOptions().gradient_tolerance,
-                    t_.max_iter, shift);
+  progress_.emplace(Progress::kind(options_.verbose, common_.quiet),
+                    TrainingOptions().gradient_tolerance, options_.max_iter, shift);
 }
 
 TrainingState TrainingSession::resume(const std::string& problem) {
   checkpointing_.problem = problem;
-  return resumed_state(checkpoint_.file, checkpoint_.resume, problem, common_);
+  const std::string& file = options_.checkpoint;
+  if (!options_.resume) return {};
+  if (!std::filesystem::exists(file)) {
+    // One command serves first and later runs.
+    tell(common_, fmt::format("no checkpoint in {} yet: training starts from the beginning", file));
+    return {};
+  }
+  TrainingState state = load_checkpoint(file, problem);
+  tell(common_, state.minibatches
+                    ? fmt::format("resumed at step {}", state.minibatches->step)
+                    : fmt::format("resumed at iteration {} of part {}",
+                                  state.run ? state.run->iterations : 0, state.done.size()));
+  return state;
 }
 
 void TrainingSession::end() {

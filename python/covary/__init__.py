@@ -43,11 +43,13 @@ from ._core import (
     Parameters,
     PpcaFit,
     Regression,
+    RegressionFit,
     SparseRegression,
     Summary,
     Svgp,
     Unsupported,
     __version__,
+    fit,
     fit_class_density,
     fit_dual_ppca,
     fit_file,
@@ -55,6 +57,7 @@ from ._core import (
     lag_names,
     lag_windows,
     load,
+    models,
     set_threads,
     threads,
 )
@@ -77,8 +80,8 @@ __all__ = [
     "AutoregressiveGP", "BayesianGPLVM", "ClassDensityFit", "CovaryError", "DynamicalGPLVM", "ExpressionError",
     "FileError", "Fit", "GPClassifier", "GPLVMClassifier", "GPRegressor", "Generalised", "GeneralisedFit", "Gplvm",
     "GplvmFit", "InputError", "Interrupted", "Kernel", "MAPGPLVM", "MRD", "MapGplvm", "MapGplvmFit", "Mean", "MissingInputsRegression", "NumericalError", "PPCA",
-    "ParameterDraws", "Parameters", "PpcaFit", "Regression", "SparseGPClassifier", "SparseGPRegressor", "SparseRegression", "Summary", "Svgp", "Unsupported",
-    "__version__", "fit_class_density", "fit_dual_ppca", "fit_file", "fit_ppca", "lag_names", "lag_windows", "load",
+    "ParameterDraws", "Parameters", "PpcaFit", "Regression", "RegressionFit", "SparseGPClassifier", "SparseGPRegressor", "SparseRegression", "Summary", "Svgp", "Unsupported",
+    "__version__", "fit", "fit_class_density", "fit_dual_ppca", "fit_file", "fit_ppca", "lag_names", "lag_windows", "load", "models",
     "plot", "set_threads", "threads",
 ]
 

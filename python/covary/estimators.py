@@ -155,7 +155,7 @@ class GPRegressor(_Regressor):
         return Regression(X, y, kernel=self.kernel, mean=self.mean, scale=self.scale, **names)
 
     def _keep_values(self):
-        self.log_marginal_likelihood_value_ = self.fit_.log_marginal_likelihood
+        self.log_marginal_likelihood_value_ = self.fit_.value
 
 
 @documented
@@ -258,7 +258,7 @@ class SparseGPRegressor(_Regressor):
                                 scale=self.scale, seed=seed, **names)
 
     def _keep_values(self):
-        self.elbo_value_ = self.fit_.log_marginal_likelihood
+        self.elbo_value_ = self.fit_.value
         self.upper_bound_value_ = self.fit_.upper_bound
         if "features.Z" in self.fit_.parameters:
             self.inducing_inputs_ = self.fit_.Z

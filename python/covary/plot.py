@@ -104,7 +104,7 @@ def bracket(fits, ax=None) -> Axes:
     ax = ax or plt.gca()
     fits = sorted(fits, key=lambda f: len(f.Z))
     inducing = [len(f.Z) for f in fits]
-    lower, upper = [f.log_marginal_likelihood for f in fits], [f.upper_bound for f in fits]
+    lower, upper = [f.value for f in fits], [f.upper_bound for f in fits]
     ax.fill_between(inducing, lower, upper, color="C0", alpha=0.2, linewidth=0)
     ax.plot(inducing, upper, "v-", color="C1", label="upper bound")
     ax.plot(inducing, lower, "^-", color="C0", label="lower bound")

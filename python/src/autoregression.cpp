@@ -27,7 +27,7 @@ DrawOptions draw_options(Index draws, std::uint64_t seed, const NamedDraws* para
 
 }  // namespace
 
-void bind_autoregression(nb::module_& m, nb::class_<SavedModel>& fit) {
+void bind_autoregression(nb::module_& m, nb::class_<RegressionFit, FitNode>& fit) {
   m.def(
       "lag_windows",
       [](const ArrayLike& series, Index lags) {
@@ -45,7 +45,7 @@ void bind_autoregression(nb::module_& m, nb::class_<SavedModel>& fit) {
         "line knows one.");
   fit.def(
       "simulate",
-      [](const SavedModel& s, const ArrayLike& series, Index steps, const std::string& how,
+      [](const RegressionFit& s, const ArrayLike& series, Index steps, const std::string& how,
          Index draws, std::uint64_t seed, const NamedDraws* parameters) {
         const Rows rows = to_outputs(series, "series");
         const Propagation propagation = parse_propagation(how);
@@ -53,7 +53,7 @@ void bind_autoregression(nb::module_& m, nb::class_<SavedModel>& fit) {
           throw InputError("draws of the parameters go with propagation='draws'");
         const DrawOptions options = draw_options(draws, seed, parameters);
         Prediction p =
-            unlocked([&] { return simulate(s.fit, rows.get(), steps, propagation, options); });
+            unlocked([&] { return simulate(s, rows.get(), steps, propagation, options); });
         return std::pair(outputs_to_numpy(std::move(p.mean)),
                          outputs_to_numpy(std::move(p.variance_y)));
       },
@@ -70,12 +70,12 @@ void bind_autoregression(nb::module_& m, nb::class_<SavedModel>& fit) {
               "parameters: ParameterDraws | None = None) -> " COVARY_MOMENTS));
   fit.def(
       "simulate_draws",
-      [](const SavedModel& s, const ArrayLike& series, Index steps, Index draws, std::uint64_t seed,
-         const NamedDraws* parameters) {
+      [](const RegressionFit& s, const ArrayLike& series, Index steps, Index draws,
+         std::uint64_t seed, const NamedDraws* parameters) {
         const Rows rows = to_outputs(series, "series");
         const DrawOptions options = draw_options(draws, seed, parameters);
         return draws_to_numpy(
-            unlocked([&] { return simulate_draws(s.fit, rows.get(), steps, options); }));
+            unlocked([&] { return simulate_draws(s, rows.get(), steps, options); }));
       },
       "series"_a, "steps"_a, "draws"_a = 100, "seed"_a = 0, "parameters"_a = nb::none(),
       "Of an autoregression: series that may follow the end of this one, each along one draw of f "

@@ -2,11 +2,11 @@
 
 #include <nanobind/nanobind.h>
 
-#include "covary/models/model_file.hpp"
+#include "covary/models/regression.hpp"
 
 namespace covary::python {
 
-// Windows of lags, and Fit.simulate().
-void bind_autoregression(nanobind::module_& m, nanobind::class_<SavedModel>& fit);
+// Windows of lags, and RegressionFit.simulate().
+void bind_autoregression(nanobind::module_& m, nanobind::class_<RegressionFit, FitNode>& fit);
 
 }  // namespace covary::python

@@ -10,7 +10,7 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "covary/error.hpp"
-#include "covary/models/model_file.hpp"
+#include "covary/models/fit.hpp"
 #include "expressions.hpp"
 #include "tables.hpp"
 #include "targets.hpp"
@@ -23,23 +23,18 @@ using namespace nb::literals;
 
 #define COVARY_ARRAY "numpy.typing.NDArray[numpy.float64]"
 
-SavedClassDensity class_density_in(AnyModel model) {
-  if (auto* m = std::get_if<SavedClassDensity>(&model)) return std::move(*m);
-  throw Unsupported("the pickle holds no densities of classes");
-}
-
 bool is_uniform(const std::string& prior) {
   if (prior == "uniform") return true;
   if (prior == "shares") return false;
   throw InputError(fmt::format("prior is '{}'; it is 'shares' or 'uniform'", prior));
 }
 
-SavedClassDensity run_fit(const ArrayLike& X, const ArrayLike& y, Index latent,
-                          const KernelLike& kernel, Index inducing, const std::string& prior,
-                          const std::string& scale, Index restarts, Index max_iter,
-                          std::uint64_t seed, const Names& classes, const Names& input_names,
-                          const std::optional<std::string>& output_name,
-                          std::optional<bool> progress) {
+ClassDensityFit run_fit(const ArrayLike& X, const ArrayLike& y, Index latent,
+                        const KernelLike& kernel, Index inducing, const std::string& prior,
+                        const std::string& scale, Index restarts, Index max_iter,
+                        std::uint64_t seed, const Names& classes, const Names& input_names,
+                        const std::optional<std::string>& output_name,
+                        std::optional<bool> progress) {
   Targets targets = to_targets(y, "softmax", classes);
   const TrainingData data =
       to_training_data(X, targets.y, nb::none(), input_names, name_of_target(output_name, y));
@@ -55,22 +50,21 @@ SavedClassDensity run_fit(const ArrayLike& X, const ArrayLike& y, Index latent,
   o.gplvm.training.max_iterations = max_iter;
   Watch watch(nb::none(), nb::cast(progress), o.gplvm.training, 1, 0.0);
   watch.attach(o.gplvm.training);
-  SavedClassDensity out{
-      unlocked([&] { return fit_class_density(data.X, data.Y.col(0), std::move(o)); }),
-      data.inputs()};
-  out.fit.input_names = data.input_names;
-  out.fit.output_name = data.output_names.front();
+  ClassDensityFit out =
+      watch.run_with([&] { return fit_class_density(data.X, data.Y.col(0), std::move(o)); });
+  out.input_columns = data.inputs();
+  out.output_names = data.output_names;
   return out;
 }
 
-NumpyArray predict_proba(const SavedClassDensity& m, const ArrayLike& X) {
-  const Rows rows = to_inputs(X, m.inputs);
-  return to_numpy(unlocked([&] { return RowMatrix(m.fit.predict(rows.get())); }));
+NumpyArray predict_proba(const ClassDensityFit& m, const ArrayLike& X) {
+  const Rows rows = to_inputs(X, m.input_columns);
+  return to_numpy(unlocked([&] { return RowMatrix(m.predict(rows.get())); }));
 }
 
-NumpyArray log_joint(const SavedClassDensity& m, const ArrayLike& X) {
-  const Rows rows = to_inputs(X, m.inputs);
-  return to_numpy(unlocked([&] { return RowMatrix(m.fit.log_joint(rows.get())); }));
+NumpyArray log_joint(const ClassDensityFit& m, const ArrayLike& X) {
+  const Rows rows = to_inputs(X, m.input_columns);
+  return to_numpy(unlocked([&] { return RowMatrix(m.log_joint(rows.get())); }));
 }
 
 constexpr const char* fit_doc =
@@ -92,49 +86,23 @@ True
 }  // namespace
 
 void bind_class_density(nb::module_& m) {
-  nb::class_<SavedClassDensity>(m, "ClassDensityFit", fit_doc)
+  nb::class_<ClassDensityFit, FitNode>(m, "ClassDensityFit", fit_doc)
       .def("predict_proba", predict_proba, "X"_a, nb::rv_policy::move,
            "p(class | x), n×K, in the order of ``classes``.",
            nb::sig("def predict_proba(self, X: numpy.typing.ArrayLike) -> " COVARY_ARRAY))
       .def("log_joint", log_joint, "X"_a, nb::rv_policy::move,
            "log p(x, class), n×K: the log densities with the log prior of the classes.",
            nb::sig("def log_joint(self, X: numpy.typing.ArrayLike) -> " COVARY_ARRAY))
-      .def_prop_ro("classes", [](const SavedClassDensity& s) { return s.fit.classes; })
-      .def_prop_ro("input_names", [](const SavedClassDensity& s) { return s.inputs.names(); })
-      .def_prop_ro("output_name", [](const SavedClassDensity& s) { return s.fit.output_name; })
+      .def_prop_ro("classes", [](const ClassDensityFit& s) { return s.classes; })
+      .def_prop_ro("output_name", [](const ClassDensityFit& s) { return s.target(); })
       .def_prop_ro(
           "densities",
-          [](const SavedClassDensity& s) {
+          [](const ClassDensityFit& s) {
             nb::list out;
-            for (const GplvmFit& density : s.fit.densities)
-              out.append(nb::cast(SavedLatent{density}));
+            for (const GplvmFit& density : s.densities) out.append(nb::cast(density));
             return out;
           },
-          "The latent-variable model of each class.")
-      .def(
-          "save",
-          [](const SavedClassDensity& s, const std::filesystem::path& path) {
-            unlocked([&] { save_model(path.string(), s); });
-          },
-          "path"_a, "Writes the model file, which the command line reads too.")
-      .def("__getstate__",
-           [](const SavedClassDensity& s) {
-             const auto bytes = unlocked([&] { return save_model_bytes(s); });
-             return nb::bytes(bytes.data(), bytes.size());
-           })
-      .def("__setstate__",
-           [](SavedClassDensity& s, const nb::bytes& state) {
-             const std::span bytes(static_cast<const std::byte*>(state.data()), state.size());
-             new (&s) SavedClassDensity(
-                 unlocked([&] { return class_density_in(load_any_model_bytes(bytes)); }));
-           })
-      .def("__copy__", [](nb::handle self) { return nb::borrow(self); })
-      .def(
-          "__deepcopy__", [](nb::handle self, nb::handle) { return nb::borrow(self); }, "memo"_a)
-      .def("__repr__", [](const SavedClassDensity& s) {
-        return fmt::format("<ClassDensityFit of {} on {} inputs, {} rows, {} classes>",
-                           s.fit.output_name, s.fit.inputs(), s.fit.rows(), s.fit.size());
-      });
+          "The latent-variable model of each class.");
   m.def("fit_class_density", run_fit, "X"_a, "y"_a, "latent"_a = 10, "kernel"_a = "se(ard)",
         "inducing"_a = 50, "prior"_a = "shares", "scale"_a = "global", "restarts"_a = 1,
         "max_iter"_a = 1000, "seed"_a = 0, "classes"_a = nb::none(), "input_names"_a = nb::none(),

@@ -1,19 +1,19 @@
-// A trained model. It is immutable, so every call may release the interpreter's lock.
+// What the fits of all models have in Python. They are immutable, so every call may release the
+// interpreter's lock.
+#include "fit.hpp"
+
 #include <fmt/format.h>
 #include <nanobind/stl/filesystem.h>
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "arrays.hpp"
-#include "autoregression.hpp"
 #include "bindings.hpp"
+#include "covary/data/file.hpp"
 #include "covary/error.hpp"
-#include "covary/models/model_file.hpp"
-#include "parameter_draws.hpp"
+#include "covary/models/model_choice.hpp"
+#include "covary/report/fit_report.hpp"
 #include "parameters.hpp"
-#include "predictions.hpp"
-#include "training_data.hpp"
+#include "tables.hpp"
 #include "unlocked.hpp"
 
 namespace covary::python {
@@ -21,165 +21,225 @@ namespace {
 
 using namespace nb::literals;
 
-nb::dict standard_errors(const SavedModel& m) {
+nb::object parsed(const std::string& json) {
+  return nb::module_::import_("json").attr("loads")(json);
+}
+
+nb::dict standard_errors(const FitNode& fit) {
   nb::dict out;
   Index free = 0;
-  if (m.fit.standard_errors.size() == 0) return out;
-  for (const Parameter& p : m.fit.parameters.all())
+  if (fit.standard_errors.size() == 0) return out;
+  for (const Parameter& p : fit.parameters.all())
     if (p.trainable && p.tied_to.empty()) {
-      out[p.path.c_str()] = to_python(p, m.fit.standard_errors.segment(free, p.value.size()));
+      out[p.path.c_str()] = to_python(p, fit.standard_errors.segment(free, p.value.size()));
       free += p.value.size();
     }
   return out;
 }
 
-nb::dict diagnostics(const SavedModel& m) {
-  nb::dict out;
-  for (const auto& [name, value] : m.fit.diagnostics) out[name.c_str()] = value;
-  return out;
-}
-
-std::string describe(const SavedModel& m) {
-  const Posterior& p = m.fit.posterior;
-  const std::string inducing =
-      p.can(Capability::inducing)
-          ? fmt::format(", {} inducing inputs", p.inducing().features->size())
-          : "";
-  return fmt::format("{} regression of {} on {} input{}, {} rows{}, kernel {}, mean {}", p.name(),
-                     fmt::join(m.fit.output_names, ", "), p.dims(), p.dims() == 1 ? "" : "s",
-                     p.rows(), inducing, p.kernel().print(), p.mean().print());
+std::string what(const FitNode& fit) {
+  const std::string text = fit.details().text;
+  return text.substr(0, text.find('\n'));
 }
 
 // Its value with its name: a lower bound is not called the evidence.
-std::string describe_value(const RegressionFit& fit) {
-  return fmt::format("{} {:.6g}", fit.summary.objective == "elbo" ? "elbo" : "log evidence",
-                     fit.log_marginal_likelihood);
+std::string describe_value(const FitNode& fit) {
+  return fmt::format("{} {:.6g}", fit.summary.objective, fit.value);
 }
 
-NumpyArray inducing_inputs(const SavedModel& m) {
-  const InducingView parts = m.fit.posterior.inducing();
-  const std::string name = parts.features->name();
-  if (!m.fit.parameters.contains("features.Z"))
-    throw InputError(name + " features cover all inputs and have no inducing inputs");
-  return to_numpy(m.fit.input_scaling.undo(parts.features->where(parts.z.data())));
+TableQuestion question_of(const FitNode& fit, const char* verb, const nb::kwargs& options) {
+  std::vector<std::string> given;
+  TableQuestion q;
+  const auto words = [](nb::handle value) {
+    return nb::isinstance<nb::str>(value) ? std::vector{nb::cast<std::string>(value)}
+                                          : nb::cast<std::vector<std::string>>(value);
+  };
+  for (const auto& [key, value] : options) {
+    std::string name = nb::cast<std::string>(key);
+    if (name == "exposure")
+      q.exposure = nb::cast<std::string>(value);
+    else if (name == "loss")
+      q.loss = nb::cast<std::string>(value);
+    else if (name == "threshold")
+      q.threshold = nb::cast<double>(value);
+    else if (name == "input_variance")
+      q.input_variance = words(value);
+    else if (name == "components")
+      q.components = nb::cast<bool>(value);
+    else if (name == "gradients")
+      q.gradients = nb::cast<bool>(value);
+    else if (name == "parameter_draws")
+      q.parameter_draws = nb::cast<Index>(value);
+    else if (name == "correspond")
+      q.correspond = nb::cast<Index>(value);
+    else if (name == "steps")
+      q.steps = nb::cast<Index>(value);
+    else if (name == "propagation")
+      q.propagation = nb::cast<std::string>(value);
+    else if (name == "draws")
+      q.draws = nb::cast<Index>(value);
+    else if (name == "seed")
+      q.seed = nb::cast<std::uint64_t>(value);
+    else if (name == "noise")
+      q.noise = nb::cast<std::string>(value);
+    else
+      throw InputError(fmt::format("{} has no option '{}'", verb, name));
+    std::replace(name.begin(), name.end(), '_', '-');
+    given.push_back(std::move(name));
+  }
+  check_options(verb, given, fit);
+  return q;
 }
 
-void bind_storage(nb::class_<SavedModel>& fit) {
-  fit.def(
-         "save",
-         [](const SavedModel& m, const std::filesystem::path& path) {
-           unlocked([&] { save_model(path.string(), m); });
-         },
-         "path"_a, "Writes the model file, which the command line reads too.")
-      .def_static(
-          "load",
-          [](const std::filesystem::path& path) {
-            return unlocked([&] { return load_model(path.string()); });
-          },
-          "path"_a, "Reads a model file, by whichever door it was written.")
-      .def("__getstate__",
-           [](const SavedModel& m) {
-             const auto bytes = unlocked([&] { return save_model_bytes(m); });
-             return nb::bytes(bytes.data(), bytes.size());
-           })
-      .def("__setstate__",
-           [](SavedModel& m, const nb::bytes& state) {
-             const std::span bytes(static_cast<const std::byte*>(state.data()), state.size());
-             new (&m) SavedModel(unlocked([&] { return load_model_bytes(bytes); }));
-           })
-      .def("__copy__", [](nb::handle self) { return nb::borrow(self); })
-      .def(
-          "__deepcopy__", [](nb::handle self, nb::handle) { return nb::borrow(self); }, "memo"_a);
+nb::object frame(const NamedColumns& columns, nb::handle data) {
+  nb::dict out;
+  if (!columns.classes.empty()) out["class"] = nb::cast(columns.classes);
+  for (std::size_t j = 0; j < columns.names.size(); ++j)
+    out[columns.names[j].c_str()] = to_numpy(Vector(columns.values[j]));
+  const bool same_rows = !columns.values.empty() && is_table(data) &&
+                         columns.values.front().size() == static_cast<Index>(nb::len(data));
+  const nb::object index = same_rows ? nb::object(data.attr("index")) : nb::none();
+  return nb::module_::import_("pandas").attr("DataFrame")(out, "index"_a = index);
 }
 
-}  // namespace
+nb::object predict_table(const FitNode& fit, const nb::object& data, const nb::kwargs& options) {
+  TableQuestion q = question_of(fit, "predict", options);
+  const Table table = to_table(data, fit);
+  return frame(unlocked([&] { return fit.predict(table, q); }), data);
+}
 
-void bind_fit(nb::module_& m) {
-  nb::class_<SavedModel> fit(m, "Fit", R"doc(A trained model: immutable, thread-safe, saveable.
+nb::object evaluate(const FitNode& fit, const nb::object& data, const nb::kwargs& options) {
+  const TableQuestion q = question_of(fit, "evaluate", options);
+  const Table table = to_table(data, fit);
+  return parsed(unlocked([&] { return fit.evaluate(table, q); }).json);
+}
 
-With one output, means and variances are vectors; with P outputs they are n×P.
+nb::object update(const FitNode& fit, const nb::object& data, const nb::kwargs& options) {
+  const TableQuestion q = question_of(fit, "update", options);
+  const Table table = to_table(data, fit);
+  return to_python(unlocked([&] { return fit.update(table, q); }));
+}
+
+void report(const FitNode& fit, const std::filesystem::path& path, const nb::object& data,
+            const std::string& title) {
+  check_options("report", {}, fit);
+  FitReportOptions options;
+  if (!title.empty()) options.title = title;
+  Table table;
+  if (!data.is_none()) {
+    table = to_table(data, fit);
+    options.held_out = &table;
+    options.held_out_name = "the rows given";
+  }
+  write_file(path.string(), unlocked([&] {
+               return fit_report(Fit(std::shared_ptr<const FitNode>(std::shared_ptr<void>(), &fit)),
+                                 options);
+             }));
+}
+
+nb::object load_as(nb::handle cls, const std::filesystem::path& path) {
+  const Fit any = unlocked([&] { return load(path.string()); });
+  nb::object out = to_python(any);
+  if (!nb::isinstance(out, cls))
+    throw Unsupported(
+        fmt::format("{} holds a {}: covary.load reads it", path.string(), what(*any)));
+  return out;
+}
+
+constexpr const char* doc = R"doc(A trained model of any kind: immutable, thread-safe, saveable.
+
+What ``covary.load`` and ``covary.fit`` return is of one of the classes below this one, which have more.
 
 >>> import numpy as np, covary as cv
 >>> X = np.linspace(0, 1, 20).reshape(-1, 1)
 >>> fit = cv.Regression(X, np.sin(6 * X[:, 0])).fit()
->>> mean, variance = fit.predict_f(np.array([[0.25]]))
->>> bool(abs(mean[0] - np.sin(1.5)) < 1e-3)
-True
->>> fit.sample(X, draws=3).shape
-(3, 20)
-)doc");
-  bind_parameter_draws(m, fit);
-  bind_predictions(fit);
-  bind_autoregression(m, fit);
-  bind_storage(fit);
+>>> isinstance(fit, cv.Fit), fit.model, fit.summary.objective
+(True, 'exact', 'log_marginal_likelihood')
+>>> fit.predict_table(X[:2]).columns.tolist()
+['mean', 'variance', 'variance_f', 'lower', 'upper']
+)doc";
+
+}  // namespace
+
+nb::object to_python(const Fit& fit) {
+  return nb::cast(std::const_pointer_cast<FitNode>(fit.node()));
+}
+
+void bind_fit(nb::module_& m) {
+  nb::class_<FitNode> fit(m, "Fit", doc);
+  fit.attr("load") = nb::module_::import_("builtins")
+                         .attr("classmethod")(nb::cpp_function(
+                             load_as, "cls"_a, "path"_a,
+                             "Reads a model file that holds a fit of this class, by whichever door "
+                             "it was written."));
   fit.def_prop_ro(
-         "log_marginal_likelihood",
-         [](const SavedModel& s) { return s.fit.log_marginal_likelihood; },
-         "The evidence in nats, in the units of the data, without log priors. Of a sparse model it "
-         "is the objective: a lower bound for 'vfe' and 'vfe(tight)', else an approximation.")
+         "value", [](const FitNode& f) { return f.value; },
+         "The objective in nats, in the units of the data, without log priors. "
+         "``summary.objective`` says what it is: an evidence, a bound of one or an approximation.")
+      .def_prop_ro("log_prior", [](const FitNode& f) { return f.log_prior; })
       .def_prop_ro(
-          "upper_bound", [](const SavedModel& s) { return s.fit.summary.upper_bound; },
-          "What the evidence of the exact model cannot exceed; None where it is not known.")
+          "model", [](const FitNode& f) { return f.model; }, "Its name in ``covary.models()``.")
       .def_prop_ro(
-          "model", [](const SavedModel& s) { return s.fit.posterior.name(); },
-          "\"exact\", or the sparse approximation.")
-      .def_prop_ro("diagnostics", diagnostics,
-                   "What else the inference has to say, by name; empty for an exact model.",
-                   nb::sig("def diagnostics(self) -> dict[str, float]"))
-      .def_prop_ro("log_prior", [](const SavedModel& s) { return s.fit.log_prior; })
-      .def_prop_ro("kernel", [](const SavedModel& s) { return s.fit.posterior.kernel(); })
-      .def_prop_ro("mean", [](const SavedModel& s) { return s.fit.posterior.mean(); })
-      .def_prop_ro(
-          "parameters", [](const SavedModel& s) { return s.fit.parameters; },
+          "parameters", [](const FitNode& f) { return f.parameters; },
           "A copy, in the units the model saw.")
       .def_prop_ro("standard_errors", standard_errors,
                    "Of the trained parameters by path; empty when not computed.")
+      .def_prop_ro("summary", [](const FitNode& f) { return f.summary; })
       .def_prop_ro(
-          "noise_variance",
-          [](const SavedModel& s) {
-            const Vector& scale = s.fit.output_scaling.scale;
-            return to_numpy(Vector(s.fit.posterior.noise_variance() * scale.cwiseAbs2()));
+          "diagnostics",
+          [](const FitNode& f) {
+            nb::dict out;
+            for (const auto& [name, value] : f.diagnostics) out[name.c_str()] = value;
+            return out;
           },
-          nb::rv_policy::move, "Of each output, in the units of the data squared.")
-      .def_prop_ro("summary", [](const SavedModel& s) { return s.fit.summary; })
-      .def_prop_ro("input_names", [](const SavedModel& s) { return s.inputs.names(); })
-      .def_prop_ro("output_names", [](const SavedModel& s) { return s.fit.output_names; })
-      .def_prop_ro(
-          "input_scaling",
-          [](const SavedModel& s) { return scaling_to_python(s.fit.input_scaling); },
-          "Shift and scale of each input column.")
-      .def_prop_ro(
-          "output_scaling",
-          [](const SavedModel& s) { return scaling_to_python(s.fit.output_scaling); },
-          "Shift and scale of each output column.")
-      .def_prop_ro("Z", inducing_inputs, nb::rv_policy::move,
-                   "The inducing inputs of a sparse model, in the units of the data: M×D.")
-      .def_prop_ro(
-          "X",
-          [](const SavedModel& s) {
-            return to_numpy(s.fit.input_scaling.undo(s.fit.posterior.training_inputs()));
+          "What else the inference has to say, by name.",
+          nb::sig("def diagnostics(self) -> dict[str, float]"))
+      .def_prop_ro("input_names", [](const FitNode& f) { return f.input_names(); })
+      .def_prop_ro("output_names", [](const FitNode& f) { return f.output_names; })
+      .def(
+          "describe", [](const FitNode& f) { return parsed(f.describe().json); },
+          "What ``covary show --json`` prints.")
+      .def("predict_table", predict_table, "data"_a, "options"_a,
+           "A pandas table with the columns of ``covary predict``, whose options it takes by name.")
+      .def("evaluate", evaluate, "data"_a, "options"_a,
+           "The scores of ``covary evaluate`` on a table with the outputs.")
+      .def("update", update, "data"_a, "options"_a,
+           "The fit conditioned on the rows of a table with the outputs, parameters as they are.")
+      .def("report", report, "path"_a, "data"_a = nb::none(), "title"_a = "",
+           "Writes the page of ``covary report``.")
+      .def(
+          "save",
+          [](const FitNode& f, const std::filesystem::path& path) {
+            unlocked([&] { f.save(path.string()); });
           },
-          nb::rv_policy::move, "The training inputs, which only an exact model keeps.")
-      .def_prop_ro(
-          "Y",
-          [](const SavedModel& s) {
-            return outputs_to_numpy(s.fit.output_scaling.undo(s.fit.posterior.training_outputs()));
-          },
-          nb::rv_policy::move, "The training outputs, which only an exact model keeps.")
+          "path"_a, "Writes the model file, which the command line reads too.")
+      .def("__reduce__",
+           [](const FitNode& f) {
+             const auto bytes = unlocked([&] { return f.bytes(); });
+             return nb::make_tuple(nb::module_::import_("covary._core").attr("_restore"),
+                                   nb::make_tuple(nb::bytes(bytes.data(), bytes.size())));
+           })
+      .def("__copy__", [](nb::handle self) { return nb::borrow(self); })
+      .def(
+          "__deepcopy__", [](nb::handle self, nb::handle) { return nb::borrow(self); }, "memo"_a)
       .def("__repr__",
-           [](const SavedModel& s) {
-             return fmt::format("<{}: {}>", describe(s), describe_value(s.fit));
-           })
-      .def("__str__",
-           [](const SavedModel& s) {
-             const Vector& errors = s.fit.standard_errors;
-             return fmt::format("{}\n{}\n\n{}", describe(s), s.fit.summary.brief(),
-                                s.fit.parameters.table(errors.size() ? &errors : nullptr));
-           })
-      .def("_repr_html_", [](const SavedModel& s) {
-        return fmt::format("<p>{}<br>{}</p>{}", describe(s), describe_value(s.fit),
-                           html_table(s.fit.parameters, &s.fit.standard_errors));
+           [](const FitNode& f) { return fmt::format("<{}: {}>", what(f), describe_value(f)); })
+      .def("__str__", [](const FitNode& f) { return f.describe().text; })
+      .def("_repr_html_", [](const FitNode& f) {
+        return fmt::format("<p>{}<br>{}</p>{}", what(f), describe_value(f),
+                           html_table(f.parameters, &f.standard_errors));
       });
+  m.def(
+      "load",
+      [](const std::filesystem::path& path) {
+        return to_python(unlocked([&] { return load(path.string()); }));
+      },
+      "path"_a, "Reads a model file of any kind, by whichever door it was written.",
+      nb::sig("def load(path: str | os.PathLike) -> Fit"));
+  m.def("_restore", [](const nb::bytes& state) {
+    const std::span bytes(static_cast<const std::byte*>(state.data()), state.size());
+    return to_python(unlocked([&] { return load_bytes(bytes, "the pickle"); }));
+  });
 }
 
 }  // namespace covary::python

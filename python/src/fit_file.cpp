@@ -10,7 +10,7 @@
 #include "bindings.hpp"
 #include "covary/data/inputs.hpp"
 #include "covary/error.hpp"
-#include "covary/models/model_file.hpp"
+#include "covary/models/fit.hpp"
 #include "covary/models/sparse_regression.hpp"
 #include "expressions.hpp"
 #include "watch.hpp"
@@ -91,10 +91,9 @@ void bind_fit_file(nb::module_& m) {
         });
         const Table head = numeric_table(RowMatrix::Zero(1, columns));  // for the names
         watch.shift_by(-training.log_jacobian());
-        SavedModel out{watch.run(training), InputColumns::from(head, x)};
-        out.fit.input_names = out.inputs.names();
-        for (const Index c : y)
-          out.fit.output_names.push_back(head.names[static_cast<std::size_t>(c)]);
+        RegressionFit out = watch.run(training);
+        out.input_columns = InputColumns::from(head, x);
+        for (const Index c : y) out.output_names.push_back(head.names[static_cast<std::size_t>(c)]);
         return out;
       },
       "path"_a, "target"_a, "inputs"_a = nb::none(), "kernel"_a = "se(ard)", "mean"_a = "zero",

@@ -8,7 +8,7 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "covary/error.hpp"
-#include "covary/models/model_file.hpp"
+#include "covary/models/fit.hpp"
 #include "inducing.hpp"
 #include "latent_options.hpp"
 #include "parameters.hpp"
@@ -57,7 +57,7 @@ struct FitArguments {
   nb::object callback, progress;
 };
 
-SavedGeneralised run_fit(GeneralisedModel& m, const FitArguments& a) {
+GeneralisedFit run_fit(GeneralisedModel& m, const FitArguments& a) {
   GeneralisedOptions options = m.options;
   options.seed = a.seed;
   options.training.starts = a.restarts;
@@ -75,9 +75,9 @@ SavedGeneralised run_fit(GeneralisedModel& m, const FitArguments& a) {
     made.parameters() = m.model.parameters();
     return made;
   });
-  SavedGeneralised out{watch.run(training), m.data.inputs()};
-  out.fit.input_names = m.data.input_names;
-  out.fit.output_name = m.data.output_names.front();
+  GeneralisedFit out = watch.run(training);
+  out.input_columns = m.data.inputs();
+  out.output_names = m.data.output_names;
   m.model.parameters() = training.parameters();
   return out;
 }

@@ -1,5 +1,6 @@
 // Latent-variable models, and what training makes of them.
 #include <fmt/format.h>
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -18,7 +19,6 @@
 #include "expressions.hpp"
 #include "latent_space.hpp"
 #include "latent_tables.hpp"
-#include "model_bytes.hpp"
 #include "parameters.hpp"
 #include "tables.hpp"
 #include "watch.hpp"
@@ -38,7 +38,7 @@ struct GplvmModel {
                                                    const StochasticGplvmOptions& o) {
     // By minibatches, or of other than Gaussian outputs.
     const TrainingOptions& t = o.gplvm.training;
-    if (t.batch > 0 || t.steps > 0 || o.likelihood.print() != "gaussian")
+    if (t.batch > 0 || t.steps > 0 || !(o.likelihood == Likelihood("gaussian")))
       return StochasticGplvm(Y, o);
     return Gplvm(Y, o.gplvm);
   }
@@ -47,8 +47,8 @@ struct GplvmModel {
   }
 };
 
-SavedLatent run_fit(GplvmModel& m, Index max_iter, std::optional<double> max_seconds,
-                    const nb::object& callback, const nb::object& progress) {
+GplvmFit run_fit(GplvmModel& m, Index max_iter, std::optional<double> max_seconds,
+                 const nb::object& callback, const nb::object& progress) {
   StochasticGplvmOptions options = m.options;
   GplvmOptions& gplvm = options.gplvm;
   gplvm.training.max_iterations = max_iter;
@@ -58,40 +58,35 @@ SavedLatent run_fit(GplvmModel& m, Index max_iter, std::optional<double> max_sec
   // A model of its own is trained, so that other Python threads may go on using this one.
   GplvmModel training{m.Y, options, unlocked([&] { return GplvmModel::make(m.Y, options); })};
   training.parameters() = m.parameters();
-  SavedLatent out{std::visit([&](auto& model) { return watch.run(model); }, training.model)};
-  name_columns(out.fit, m.Y.cols(), gplvm.times.cols());
+  GplvmFit out = std::visit([&](auto& model) { return watch.run(model); }, training.model);
+  name_columns(out, m.Y.cols(), gplvm.times.cols());
   m.parameters() = training.parameters();
   return out;
 }
 
-std::string describe(const SavedLatent& m) {
-  return fmt::format("latent-variable model of {} outputs, {} rows, {} of {} dimensions in use",
-                     m.fit.outputs(), m.fit.mean.rows(), m.fit.active().size(), m.fit.latent());
-}
-
-Moments infer(const SavedLatent& m, const ArrayLike& Y, Index iterations, Index starts) {
+Moments infer(const GplvmFit& m, const ArrayLike& Y, Index iterations, Index starts) {
   const Rows rows = to_outputs(Y);
-  auto found = unlocked([&] { return m.fit.infer(rows.get(), iterations, starts); });
+  auto found = unlocked([&] { return m.infer(rows.get(), iterations, starts); });
   return {to_numpy(std::move(found.mean)), to_numpy(std::move(found.variance))};
 }
 
-Moments infer_sequence(const SavedLatent& m, const ArrayLike& Y, const ArrayLike& times,
+Moments infer_sequence(const GplvmFit& m, const ArrayLike& Y, const ArrayLike& times,
                        Index iterations, bool own_noise) {
   const Rows rows = to_outputs(Y), at = to_outputs(times, "times");
   GplvmFit::SequenceOptions o;
   o.iterations = iterations;
   o.own_noise = own_noise;
-  auto found = unlocked([&] { return m.fit.infer_sequence(rows.get(), at.get(), o); });
+  auto found = unlocked([&] { return m.infer_sequence(rows.get(), at.get(), o); });
   return {to_numpy(std::move(found.mean)), to_numpy(std::move(found.variance))};
 }
 
-NumpyArray log_density(const SavedLatent& m, const ArrayLike& Y, Index iterations, Index starts) {
+NumpyArray log_density(const GplvmFit& m, const ArrayLike& Y, Index iterations, Index starts) {
   const Rows rows = to_outputs(Y);
-  return to_numpy(unlocked([&] { return m.fit.log_density(rows.get(), iterations, starts); }));
+  return to_numpy(unlocked([&] { return m.log_density(rows.get(), iterations, starts); }));
 }
 
 // Rows and distances n×k, and the outputs with each neighbour n×k×P.
-nb::tuple correspond(const SavedLatent& m, const ArrayLike& Y, Index neighbours, double relevance) {
+nb::tuple correspond(const GplvmFit& m, const ArrayLike& Y, Index neighbours, double relevance) {
   const Rows rows = to_outputs(Y);
   struct Found {
     RowMatrix rows, distances;
@@ -99,13 +94,13 @@ nb::tuple correspond(const SavedLatent& m, const ArrayLike& Y, Index neighbours,
   };
   Found found = unlocked([&] {
     const CorrespondenceOptions options{.neighbours = neighbours, .relevance = relevance};
-    const Correspondences c = correspondences(m.fit, rows.get(), options);
-    const Index n = c.distances.rows(), P = m.fit.outputs();
+    const Correspondences c = correspondences(m, rows.get(), options);
+    const Index n = c.distances.rows(), P = m.outputs();
     Found out{RowMatrix(n, neighbours), c.distances,
               std::vector<RowMatrix>(static_cast<std::size_t>(n), RowMatrix(neighbours, P))};
     for (Index k = 0; k < neighbours; ++k) {
       const auto at = static_cast<std::size_t>(k);
-      const RowMatrix mean = m.fit.decode(c.latent[at]).mean;
+      const RowMatrix mean = m.decode(c.latent[at]).mean;
       for (Index i = 0; i < n; ++i) {
         const auto row = static_cast<std::size_t>(i);
         out.rows(i, k) = static_cast<double>(c.rows[row][at]);
@@ -224,9 +219,8 @@ void bind_model(nb::module_& m) {
 }  // namespace
 
 void bind_latent_fit(nb::module_& m) {
-  nb::class_<SavedLatent> fit(m, "GplvmFit",
-                              "A trained latent-variable model: immutable, saveable.");
-  bind_storage(fit, "latent-variable model");
+  nb::class_<GplvmFit, FitNode> fit(m, "GplvmFit",
+                                    "A trained latent-variable model: immutable, saveable.");
   bind_latent_space(fit);
   fit.def("infer", infer, "Y"_a, "iterations"_a = 200, "starts"_a = 2,
           "Means and variances of q(x) for rows of outputs, NaN where they are not observed.",
@@ -248,7 +242,7 @@ void bind_latent_fit(nb::module_& m) {
                    "starts: int = 2) -> " COVARY_ARRAY))
       .def(
           "sample_latent",
-          [](const SavedLatent& self, const ArrayLike& Y, Index draws, const std::string& method,
+          [](const GplvmFit& self, const ArrayLike& Y, Index draws, const std::string& method,
              Index burn_in, Index thin, std::uint64_t seed) {
             const Rows rows = to_outputs(Y);
             InputSamplingOptions o;
@@ -257,11 +251,10 @@ void bind_latent_fit(nb::module_& m) {
             o.burn_in = burn_in;
             o.thin = thin;
             o.seed = seed;
-            const InputSamples found =
-                unlocked([&] { return sample_latent(self.fit, rows.get(), o); });
+            const InputSamples found = unlocked([&] { return sample_latent(self, rows.get(), o); });
             // A table a draw, also where the latent space has one dimension.
             return nb::object(nb::cast(draws_to_numpy(found.X))
-                                  .attr("reshape")(draws, rows.get().rows(), self.fit.latent()));
+                                  .attr("reshape")(draws, rows.get().rows(), self.latent()));
           },
           "Y"_a, "draws"_a = 1000, "method"_a = "slice", "burn_in"_a = 200, "thin"_a = 1,
           "seed"_a = 0,
@@ -274,12 +267,11 @@ void bind_latent_fit(nb::module_& m) {
                   "-> " COVARY_ARRAY))
       .def(
           "estimate_log_evidence",
-          [](const SavedLatent& self, const ArrayLike& Y, Index samples, double broaden,
+          [](const GplvmFit& self, const ArrayLike& Y, Index samples, double broaden,
              std::uint64_t seed) {
             const Rows rows = to_outputs(Y);
-            const EvidenceEstimate found = unlocked([&] {
-              return estimate_log_evidence(self.fit, rows.get(), samples, broaden, seed);
-            });
+            const EvidenceEstimate found = unlocked(
+                [&] { return estimate_log_evidence(self, rows.get(), samples, broaden, seed); });
             return std::pair(found.value, found.standard_error);
           },
           "Y"_a, "samples"_a = 10000, "broaden"_a = 1.5, "seed"_a = 0,
@@ -290,12 +282,12 @@ void bind_latent_fit(nb::module_& m) {
               "broaden: float = 1.5, seed: int = 0) -> tuple[float, float]"))
       .def(
           "explore",
-          [](const SavedLatent& self, const std::filesystem::path& path, const std::string& draw,
+          [](const GplvmFit& self, const std::filesystem::path& path, const std::string& draw,
              const std::string& title) {
             LatentExplorerOptions options;
             options.draw = draw;
             if (!title.empty()) options.title = title;
-            write_file(path.string(), latent_explorer(self.fit, options));
+            write_file(path.string(), latent_explorer(self, options));
           },
           "path"_a, "draw"_a = "auto", "title"_a = "",
           "Writes a page to walk through the latent space, as ``covary explore`` does. ``draw`` is "
@@ -310,33 +302,27 @@ void bind_latent_fit(nb::module_& m) {
               "relevance: float = 0.005) -> tuple[numpy.typing.NDArray[numpy.int64], " COVARY_ARRAY
               ", " COVARY_ARRAY "]"))
       .def_prop_ro(
-          "mean", [](const SavedLatent& s) { return to_numpy(RowMatrix(s.fit.mean)); },
+          "mean", [](const GplvmFit& s) { return to_numpy(RowMatrix(s.mean)); },
           nb::rv_policy::move, "Of q(X), N×latent.")
       .def_prop_ro(
-          "variance", [](const SavedLatent& s) { return to_numpy(RowMatrix(s.fit.variance)); },
+          "variance", [](const GplvmFit& s) { return to_numpy(RowMatrix(s.variance)); },
           nb::rv_policy::move, "Of q(X), N×latent.")
       .def_prop_ro(
-          "scaled_mean", [](const SavedLatent& s) { return to_numpy(s.fit.scaled_mean()); },
+          "scaled_mean", [](const GplvmFit& s) { return to_numpy(s.scaled_mean()); },
           nb::rv_policy::move, "The means times √relevance: what distances should be taken in.")
       .def_prop_ro(
-          "relevance", [](const SavedLatent& s) { return to_numpy(RowMatrix(s.fit.relevance())); },
+          "relevance", [](const GplvmFit& s) { return to_numpy(RowMatrix(s.relevance())); },
           nb::rv_policy::move,
           "Each view's weight of each dimension over its largest, views×latent.")
       .def_prop_ro(
-          "active", [](const SavedLatent& s) { return s.fit.active(); },
+          "active", [](const GplvmFit& s) { return s.active(); },
           "Dimensions whose mean KL(q‖prior) exceeds 0.05 nats a row.")
       .def_prop_ro(
           "likelihood",
-          [](const SavedLatent& s) {
-            return s.fit.likelihood ? s.fit.likelihood->print() : std::string("gaussian");
+          [](const GplvmFit& s) {
+            return s.likelihood ? s.likelihood->print() : std::string("gaussian");
           },
-          "How outputs arise from the functions.")
-      .def_prop_ro(
-          "value", [](const SavedLatent& s) { return s.fit.elbo; },
-          "The bound in nats, in the units of the data, without log priors.")
-      .def("__repr__", [](const SavedLatent& s) {
-        return fmt::format("<{}: elbo {:.6g}>", describe(s), s.fit.elbo);
-      });
+          "How outputs arise from the functions.");
   bind_model(m);
 }
 

@@ -26,17 +26,16 @@ void name_columns(Fit& fit, Index outputs, Index times) {
   for (Index d = 0; fit.dynamics && d < times; ++d) fit.time_names.push_back(fmt::format("t{}", d));
 }
 
-template <class Saved>
-void bind_latent_space(nb::class_<Saved>& fit) {
+template <class LatentFit>
+void bind_latent_space(nb::class_<LatentFit, FitNode>& fit) {
   using namespace nb::literals;
   fit.def(
          "decode",
-         [](const Saved& self, const ArrayLike& X, const ArrayLike& variance) -> Moments {
+         [](const LatentFit& self, const ArrayLike& X, const ArrayLike& variance) -> Moments {
            const Rows at = to_inputs(X);
            const RowMatrix with = table_or_nothing(variance, "variance");
-           Prediction p = unlocked([&] {
-             return with.size() ? self.fit.decode(at.get(), with) : self.fit.decode(at.get());
-           });
+           Prediction p = unlocked(
+               [&] { return with.size() ? self.decode(at.get(), with) : self.decode(at.get()); });
            return {to_numpy(std::move(p.mean)), to_numpy(std::move(p.variance_y))};
          },
          "X"_a, "variance"_a = nb::none(),
@@ -46,9 +45,9 @@ void bind_latent_space(nb::class_<Saved>& fit) {
                  "variance: numpy.typing.ArrayLike | None = None) -> " COVARY_MOMENTS))
       .def(
           "sample",
-          [](const Saved& self, const ArrayLike& X, Index draws, std::uint64_t seed) {
+          [](const LatentFit& self, const ArrayLike& X, Index draws, std::uint64_t seed) {
             const Rows at = to_inputs(X);
-            return draws_like(X, unlocked([&] { return self.fit.sample(at.get(), draws, seed); }));
+            return draws_like(X, unlocked([&] { return self.sample(at.get(), draws, seed); }));
           },
           "X"_a, "draws"_a = 1, "seed"_a = 0,
           "Joint draws of the outputs, without noise, at points of the latent space: draws×n×P.",
@@ -56,9 +55,9 @@ void bind_latent_space(nb::class_<Saved>& fit) {
                   "-> " COVARY_ARRAY))
       .def(
           "forecast",
-          [](const Saved& self, const ArrayLike& times, Index sequence) -> Moments {
+          [](const LatentFit& self, const ArrayLike& times, Index sequence) -> Moments {
             const Rows at = to_outputs(times, "times");
-            LatentMarginals x = unlocked([&] { return self.fit.forecast(at.get(), sequence); });
+            LatentMarginals x = unlocked([&] { return self.forecast(at.get(), sequence); });
             return {to_numpy(std::move(x.mean)), to_numpy(std::move(x.variance))};
           },
           "times"_a, "sequence"_a = 0,
@@ -68,15 +67,13 @@ void bind_latent_space(nb::class_<Saved>& fit) {
                   "-> " COVARY_MOMENTS))
       .def_prop_ro(
           "views",
-          [](const Saved& self) {
+          [](const LatentFit& self) {
             nb::dict out;
-            for (const auto& mapping : self.fit.mappings)
+            for (const auto& mapping : self.mappings)
               out[mapping.view.name.c_str()] = mapping.view.columns;
             return out;
           },
-          "Names and columns of the views.", nb::sig("def views(self) -> dict[str, list[int]]"))
-      .def_prop_ro("parameters", [](const Saved& self) { return self.fit.parameters; })
-      .def_prop_ro("summary", [](const Saved& self) { return self.fit.summary; });
+          "Names and columns of the views.", nb::sig("def views(self) -> dict[str, list[int]]"));
 }
 
 }  // namespace covary::python

@@ -7,7 +7,6 @@
 #include "bindings.hpp"
 #include "expressions.hpp"
 #include "latent_space.hpp"
-#include "model_bytes.hpp"
 #include "parameters.hpp"
 #include "tables.hpp"
 #include "watch.hpp"
@@ -24,8 +23,8 @@ struct MapGplvmModel {
   MapGplvm gplvm;
 };
 
-SavedMapGplvm run_fit(MapGplvmModel& m, Index max_iter, std::optional<double> max_seconds,
-                      const nb::object& callback, const nb::object& progress) {
+MapGplvmFit run_fit(MapGplvmModel& m, Index max_iter, std::optional<double> max_seconds,
+                    const nb::object& callback, const nb::object& progress) {
   MapGplvmOptions options = m.options;
   options.training.max_iterations = max_iter;
   if (max_seconds) options.training.max_seconds = *max_seconds;
@@ -38,8 +37,8 @@ SavedMapGplvm run_fit(MapGplvmModel& m, Index max_iter, std::optional<double> ma
     made.parameters() = m.gplvm.parameters();
     return made;
   });
-  SavedMapGplvm out{watch.run(training)};
-  name_columns(out.fit, m.Y.cols(), options.times.cols());
+  MapGplvmFit out = watch.run(training);
+  name_columns(out, m.Y.cols(), options.times.cols());
   m.gplvm.parameters() = training.parameters();
   return out;
 }
@@ -132,16 +131,16 @@ void bind_model(nb::module_& m) {
 }  // namespace
 
 void bind_map_gplvm(nb::module_& m) {
-  nb::class_<SavedMapGplvm> fit(m, "MapGplvmFit",
-                                "A trained GP-LVM whose latent inputs are points: immutable, "
-                                "saveable.");
-  bind_storage(fit, "GP-LVM of points");
+  nb::class_<MapGplvmFit, FitNode> fit(
+      m, "MapGplvmFit",
+      "A trained GP-LVM whose latent inputs are points: immutable, "
+      "saveable.");
   bind_latent_space(fit);
   fit.def(
          "place",
-         [](const SavedMapGplvm& s, const ArrayLike& Y, Index iterations, Index starts) {
+         [](const MapGplvmFit& s, const ArrayLike& Y, Index iterations, Index starts) {
            const Rows rows = to_outputs(Y);
-           return to_numpy(unlocked([&] { return s.fit.place(rows.get(), iterations, starts).X; }));
+           return to_numpy(unlocked([&] { return s.place(rows.get(), iterations, starts).X; }));
          },
          "Y"_a, "iterations"_a = 200, "starts"_a = 2, nb::rv_policy::move,
          "Latent inputs of rows of outputs, NaN where they are not observed: whole rows by the "
@@ -150,22 +149,11 @@ void bind_map_gplvm(nb::module_& m) {
          nb::sig("def place(self, Y: numpy.typing.ArrayLike, iterations: int = 200, starts: int = "
                  "2) -> " COVARY_ARRAY))
       .def_prop_ro(
-          "X", [](const SavedMapGplvm& s) { return to_numpy(RowMatrix(s.fit.X)); },
-          nb::rv_policy::move, "The latent inputs of the rows, N×latent.")
+          "X", [](const MapGplvmFit& s) { return to_numpy(RowMatrix(s.X)); }, nb::rv_policy::move,
+          "The latent inputs of the rows, N×latent.")
       .def_prop_ro(
-          "spread", [](const SavedMapGplvm& s) { return to_numpy(s.fit.spread()); },
-          nb::rv_policy::move, "The standard deviation of each dimension over the rows.")
-      .def_prop_ro(
-          "value", [](const SavedMapGplvm& s) { return s.fit.log_likelihood; },
-          "log p(Y | X) in nats, in the units of the data.")
-      .def_prop_ro(
-          "log_prior", [](const SavedMapGplvm& s) { return s.fit.log_prior; },
-          "Of X and of the parameters.")
-      .def("__repr__", [](const SavedMapGplvm& s) {
-        return fmt::format(
-            "<MapGplvmFit of {} outputs, {} rows, {} dimensions: log p(Y | X) {:.6g}>",
-            s.fit.outputs(), s.fit.X.rows(), s.fit.latent(), s.fit.log_likelihood);
-      });
+          "spread", [](const MapGplvmFit& s) { return to_numpy(s.spread()); }, nb::rv_policy::move,
+          "The standard deviation of each dimension over the rows.");
   bind_model(m);
 }
 

@@ -7,7 +7,7 @@
 
 #include "bindings.hpp"
 #include "covary/error.hpp"
-#include "covary/models/model_file.hpp"
+#include "covary/models/fit.hpp"
 #include "expressions.hpp"
 #include "training_data.hpp"
 #include "watch.hpp"
@@ -24,9 +24,9 @@ struct MissingInputsModel {
   RowMatrix mean = {}, variance = {};
 };
 
-SavedModel run_fit(MissingInputsModel& m, std::optional<std::uint64_t> seed, Index max_iter,
-                   std::optional<double> max_seconds, const nb::object& callback,
-                   const nb::object& progress) {
+RegressionFit run_fit(MissingInputsModel& m, std::optional<std::uint64_t> seed, Index max_iter,
+                      std::optional<double> max_seconds, const nb::object& callback,
+                      const nb::object& progress) {
   MissingInputsOptions options = m.options;
   if (seed) options.seed = *seed;
   options.training.max_iterations = max_iter;
@@ -35,9 +35,9 @@ SavedModel run_fit(MissingInputsModel& m, std::optional<std::uint64_t> seed, Ind
   watch.attach(options.training);
   const MissingInputsRegression training(m.data.X, m.data.Y, options);
   MissingInputsFit fit = watch.run(training);
-  SavedModel out{std::move(fit.regression), m.data.inputs()};
-  out.fit.input_names = m.data.input_names;
-  out.fit.output_names = m.data.output_names;
+  RegressionFit out = std::move(fit.regression);
+  out.input_columns = m.data.inputs();
+  out.output_names = m.data.output_names;
   m.mean = std::move(fit.mean);
   m.variance = std::move(fit.variance);
   return out;

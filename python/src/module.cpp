@@ -12,6 +12,7 @@ NB_MODULE(_core, m) {
   covary::python::bind_kernels(m);
   covary::python::bind_summary(m);
   covary::python::bind_fit(m);
+  covary::python::bind_regression_fit(m);
   covary::python::bind_latent_fit(m);
   covary::python::bind_ppca(m);
   covary::python::bind_map_gplvm(m);
@@ -23,6 +24,7 @@ NB_MODULE(_core, m) {
   covary::python::bind_generalised(m);
   covary::python::bind_svgp(m);
   covary::python::bind_fit_file(m);
+  covary::python::bind_request(m);
   m.def("threads", &covary::threads, "Threads that Covary uses.");
   m.def("set_threads", &covary::set_threads, "n"_a, "Use n threads; 0 is all cores.");
 }

@@ -10,7 +10,7 @@ namespace covary::python {
 
 using namespace nb::literals;
 
-void bind_parameter_draws(nb::module_& m, nb::class_<SavedModel>& fit) {
+void bind_parameter_draws(nb::module_& m, nb::class_<RegressionFit, FitNode>& fit) {
   nb::class_<NamedDraws>(m, "ParameterDraws",
                          "Draws of a model's parameters from their posterior, to be given to "
                          "predict_f, predict_y, simulate and simulate_draws.")
@@ -39,11 +39,10 @@ void bind_parameter_draws(nb::module_& m, nb::class_<SavedModel>& fit) {
       });
   fit.def(
       "sample_parameters",
-      [](const SavedModel& s, Index draws, std::uint64_t seed, Index chains, Index burn_in,
+      [](const RegressionFit& s, Index draws, std::uint64_t seed, Index chains, Index burn_in,
          Index thin) {
         const ParameterDrawOptions options{draws, chains, burn_in, thin, seed};
-        return NamedDraws{unlocked([&] { return sample_parameters(s.fit, options); }),
-                          s.fit.parameters};
+        return NamedDraws{unlocked([&] { return sample_parameters(s, options); }), s.parameters};
       },
       "draws"_a = 100, "seed"_a = 0, "chains"_a = 4, "burn_in"_a = 100, "thin"_a = 5,
       "Of an exact model: draws of its parameters from their posterior given the data, by slice "

@@ -2,8 +2,8 @@
 
 #include <nanobind/nanobind.h>
 
-#include "covary/models/model_file.hpp"
 #include "covary/models/parameter_draws.hpp"
+#include "covary/models/regression.hpp"
 
 namespace covary::python {
 
@@ -14,6 +14,6 @@ struct NamedDraws {
 };
 
 // ParameterDraws, and Fit.sample_parameters().
-void bind_parameter_draws(nanobind::module_& m, nanobind::class_<SavedModel>& fit);
+void bind_parameter_draws(nanobind::module_& m, nanobind::class_<RegressionFit, FitNode>& fit);
 
 }  // namespace covary::python

@@ -9,38 +9,38 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "latent_space.hpp"
-#include "model_bytes.hpp"
+#include "unlocked.hpp"
 
 namespace covary::python {
 namespace {
 
 using namespace nb::literals;
 
-PpcaFit::Inferred inferred(const SavedPpca& m, const ArrayLike& Y) {
+PpcaFit::Inferred inferred(const PpcaFit& m, const ArrayLike& Y) {
   const Rows rows = to_outputs(Y);
-  return unlocked([&] { return m.fit.infer(rows.get()); });
+  return unlocked([&] { return m.infer(rows.get()); });
 }
 
-Moments infer(const SavedPpca& m, const ArrayLike& Y) {
+Moments infer(const PpcaFit& m, const ArrayLike& Y) {
   auto found = inferred(m, Y);
   return {to_numpy(std::move(found.mean)), to_numpy(std::move(found.variance))};
 }
 
-Moments fill(const SavedPpca& m, const ArrayLike& Y) {
+Moments fill(const PpcaFit& m, const ArrayLike& Y) {
   auto found = inferred(m, Y);
   return {to_numpy(std::move(found.outputs.mean)), to_numpy(std::move(found.outputs.variance_y))};
 }
 
-Moments decode(const SavedPpca& m, const ArrayLike& X) {
+Moments decode(const PpcaFit& m, const ArrayLike& X) {
   const Rows at = to_inputs(X);
-  Prediction p = unlocked([&] { return m.fit.decode(at.get()); });
+  Prediction p = unlocked([&] { return m.decode(at.get()); });
   return {to_numpy(std::move(p.mean)), to_numpy(std::move(p.variance_y))};
 }
 
-SavedPpca primal(const ArrayLike& Y, Index latent, const std::string& scale) {
+PpcaFit primal(const ArrayLike& Y, Index latent, const std::string& scale) {
   const Rows rows = to_outputs(Y);
   const ScaleMode mode = parse_scale_mode(scale);
-  return {unlocked([&] { return fit_ppca(rows.get(), latent, mode); })};
+  return unlocked([&] { return fit_ppca(rows.get(), latent, mode); });
 }
 
 std::tuple<NumpyArray, double, double> dual(const ArrayLike& Y, Index latent) {
@@ -70,8 +70,7 @@ True
 }  // namespace
 
 void bind_ppca(nb::module_& m) {
-  nb::class_<SavedPpca> fit(m, "PpcaFit", fit_doc);
-  bind_storage(fit, "probabilistic principal components");
+  nb::class_<PpcaFit, FitNode> fit(m, "PpcaFit", fit_doc);
   fit.def("infer", infer, "Y"_a,
           "Means and variances of x given rows of outputs, NaN where they are not observed.",
           nb::sig("def infer(self, Y: numpy.typing.ArrayLike) -> " COVARY_MOMENTS))
@@ -82,31 +81,21 @@ void bind_ppca(nb::module_& m) {
            nb::sig("def decode(self, X: numpy.typing.ArrayLike) -> " COVARY_MOMENTS))
       .def(
           "log_density",
-          [](const SavedPpca& s, const ArrayLike& Y) {
-            return to_numpy(inferred(s, Y).log_density);
-          },
+          [](const PpcaFit& s, const ArrayLike& Y) { return to_numpy(inferred(s, Y).log_density); },
           "Y"_a, nb::rv_policy::move, "log p of the observed cells of each row.",
           nb::sig("def log_density(self, Y: numpy.typing.ArrayLike) -> " COVARY_ARRAY))
       .def_prop_ro(
-          "mean", [](const SavedPpca& s) { return to_numpy(RowMatrix(s.fit.mean)); },
-          nb::rv_policy::move, "Of x given the rows of the fit, N×latent.")
+          "mean", [](const PpcaFit& s) { return to_numpy(RowMatrix(s.mean)); }, nb::rv_policy::move,
+          "Of x given the rows of the fit, N×latent.")
       .def_prop_ro(
-          "W", [](const SavedPpca& s) { return to_numpy(RowMatrix(s.fit.W())); },
-          nb::rv_policy::move, "Outputs×latent, in the units the model saw.")
+          "W", [](const PpcaFit& s) { return to_numpy(RowMatrix(s.W())); }, nb::rv_policy::move,
+          "Outputs×latent, in the units the model saw.")
       .def_prop_ro(
-          "explained", [](const SavedPpca& s) { return to_numpy(s.fit.pca.explained()); },
+          "explained", [](const PpcaFit& s) { return to_numpy(s.pca.explained()); },
           nb::rv_policy::move, "The share of the variance of each dimension.")
       .def_prop_ro(
-          "noise_variance", [](const SavedPpca& s) { return s.fit.noise_variance; },
-          "In the units the model saw, squared.")
-      .def_prop_ro(
-          "value", [](const SavedPpca& s) { return s.fit.log_likelihood; },
-          "The log likelihood in nats, in the units of the data.")
-      .def("__repr__", [](const SavedPpca& s) {
-        return fmt::format("<PpcaFit of {} outputs, {} rows, {} dimensions: log likelihood {:.6g}>",
-                           s.fit.outputs(), s.fit.mean.rows(), s.fit.latent(),
-                           s.fit.log_likelihood);
-      });
+          "noise_variance", [](const PpcaFit& s) { return s.noise_variance; },
+          "In the units the model saw, squared.");
   m.def("fit_ppca", primal, "Y"_a, "latent"_a = 2, "scale"_a = "global",
         "Probabilistic principal components of whole rows; ``scale`` is \"global\", \"columns\" or "
         "\"none\".",

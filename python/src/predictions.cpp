@@ -30,9 +30,9 @@ using Moments = std::pair<nb::object, nb::object>;
 
 // Rows predicted between two looks at Ctrl-C: some 1e10 flops. They are whole blocks of the core,
 // so that the parts have the same bits as one call.
-Index part_size(const SavedModel& m) {
+Index part_size(const RegressionFit& m) {
   constexpr double block = 512;
-  const Posterior& p = m.fit.posterior;
+  const Posterior& p = m.posterior;
   const auto N =
       static_cast<double>(p.can(Capability::inducing) ? p.inducing().features->size() : p.rows());
   return static_cast<Index>(block * std::floor(std::clamp(1e10 / (N * N * block), 1.0, 1e6)));
@@ -53,30 +53,30 @@ std::vector<Matrix> to_covariances(const ArrayLike& X_cov, Index n, Index D) {
 }
 
 // Of the rows X, or of Gaussians around them, or over draws of the parameters.
-Prediction predict(const SavedModel& m, const ArrayLike& X, const ArrayLike& X_var,
+Prediction predict(const RegressionFit& m, const ArrayLike& X, const ArrayLike& X_var,
                    const ArrayLike& X_cov, const NamedDraws* parameters) {
-  const Rows inputs = to_inputs(X, m.inputs);
+  const Rows inputs = to_inputs(X, m.input_columns);
   const auto all = inputs.get();
   if (parameters) {
     if (!X_var.is_none() || !X_cov.is_none())
       throw InputError("draws of the parameters do not go with X_var or X_cov");
-    return unlocked([&] { return covary::predict(m.fit, parameters->draws, all); });
+    return unlocked([&] { return covary::predict(m, parameters->draws, all); });
   }
   if (!X_cov.is_none()) {
     if (!X_var.is_none()) throw InputError("give X_var or X_cov, not both");
     const auto S = to_covariances(X_cov, all.rows(), all.cols());
-    return unlocked([&] { return predict_gaussian_inputs(m.fit, all, S); });
+    return unlocked([&] { return predict_gaussian_inputs(m, all, S); });
   }
   if (!X_var.is_none()) {
     const Rows variance = to_inputs(X_var, "X_var");
-    return unlocked([&] { return m.fit.predict(all, variance.get()); });
+    return unlocked([&] { return m.predict(all, variance.get()); });
   }
-  const Index n = all.rows(), P = m.fit.posterior.functions(), part = part_size(m);
-  if (n <= part) return unlocked([&] { return m.fit.predict(all); });
+  const Index n = all.rows(), P = m.posterior.functions(), part = part_size(m);
+  if (n <= part) return unlocked([&] { return m.predict(all); });
   Prediction out{RowMatrix(n, P), RowMatrix(n, P), RowMatrix(n, P)};
   for (Index first = 0; first < n; first += part) {
     const Index rows = std::min(part, n - first);
-    const Prediction p = unlocked([&] { return m.fit.predict(all.middleRows(first, rows)); });
+    const Prediction p = unlocked([&] { return m.predict(all.middleRows(first, rows)); });
     out.mean.middleRows(first, rows) = p.mean;
     out.variance_f.middleRows(first, rows) = p.variance_f;
     out.variance_y.middleRows(first, rows) = p.variance_y;
@@ -85,45 +85,24 @@ Prediction predict(const SavedModel& m, const ArrayLike& X, const ArrayLike& X_v
   return out;
 }
 
-nb::list components(const SavedModel& m, const ArrayLike& X) {
-  const Rows rows = to_inputs(X, m.inputs);
-  auto parts = unlocked([&] { return m.fit.components(rows.get()); });
+nb::list components(const RegressionFit& m, const ArrayLike& X) {
+  const Rows rows = to_inputs(X, m.input_columns);
+  auto parts = unlocked([&] { return m.components(rows.get()); });
   nb::list out;
   for (auto& part : parts)
-    out.append(nb::make_tuple(part.name, outputs_like(X, std::move(part.mean), m.fit.output_names),
-                              outputs_like(X, std::move(part.variance), m.fit.output_names)));
+    out.append(nb::make_tuple(part.name, outputs_like(X, std::move(part.mean), m.output_names),
+                              outputs_like(X, std::move(part.variance), m.output_names)));
   return out;
 }
 
-// The columns of `covary predict`, as a pandas table with the index of X.
-nb::object predict_table(const SavedModel& m, const ArrayLike& X, const ArrayLike& X_var) {
-  Prediction p = predict(m, X, X_var, nb::borrow<ArrayLike>(nb::none()), nullptr);
-  const Index P = p.mean.cols();
-  nb::dict columns;
-  for (Index k = 0; k < P; ++k) {
-    const std::string suffix = P == 1 ? "" : "_" + m.fit.output_names[static_cast<std::size_t>(k)];
-    const Vector half = 1.959963984540054 * p.variance_y.col(k).cwiseSqrt();  // Φ⁻¹(0.975)
-    const auto put = [&](const char* name, const Vector& v) {
-      columns[(name + suffix).c_str()] = to_numpy(Vector(v));
-    };
-    put("mean", p.mean.col(k));
-    put("variance", p.variance_y.col(k));
-    put("variance_f", p.variance_f.col(k));
-    put("lower", p.mean.col(k) - half);
-    put("upper", p.mean.col(k) + half);
-  }
-  const nb::object index = nb::hasattr(X, "iloc") ? nb::object(X.attr("index")) : nb::none();
-  return nb::module_::import_("pandas").attr("DataFrame")(columns, "index"_a = index);
-}
-
 // f = g + h of a sparse model, in the units of the data.
-nb::tuple split(const SavedModel& m, const ArrayLike& X) {
-  const Posterior& posterior = m.fit.posterior;
-  const Rows rows = to_inputs(X, m.inputs);
-  const Scaling& undo = m.fit.output_scaling;
-  auto s = unlocked([&] { return posterior.split(m.fit.input_scaling.apply(rows.get())); });
+nb::tuple split(const RegressionFit& m, const ArrayLike& X) {
+  const Posterior& posterior = m.posterior;
+  const Rows rows = to_inputs(X, m.input_columns);
+  const Scaling& undo = m.output_scaling;
+  auto s = unlocked([&] { return posterior.split(m.input_scaling.apply(rows.get())); });
   const auto give = [&](RowMatrix values) {
-    return outputs_like(X, std::move(values), m.fit.output_names);
+    return outputs_like(X, std::move(values), m.output_names);
   };
   return nb::make_tuple(
       give(undo.undo(s.g_mean)), give(undo.undo_variance(s.g_variance)),
@@ -131,8 +110,8 @@ nb::tuple split(const SavedModel& m, const ArrayLike& X) {
 }
 
 // n×P×P, or n×1 of a single output.
-NumpyArray output_covariance(const SavedModel& m, const ArrayLike& X, const ArrayLike& X_var) {
-  const Rows at = to_inputs(X, m.inputs), variance = to_inputs(X_var, "X_var");
+NumpyArray output_covariance(const RegressionFit& m, const ArrayLike& X, const ArrayLike& X_var) {
+  const Rows at = to_inputs(X, m.input_columns), variance = to_inputs(X_var, "X_var");
   if (variance.get().rows() != at.get().rows())
     throw InputError(
         fmt::format("X has {} rows, X_var {}", at.get().rows(), variance.get().rows()));
@@ -140,21 +119,21 @@ NumpyArray output_covariance(const SavedModel& m, const ArrayLike& X, const Arra
     std::vector<RowMatrix> out;
     out.reserve(static_cast<std::size_t>(at.get().rows()));
     for (Index i = 0; i < at.get().rows(); ++i)
-      out.emplace_back(m.fit.output_covariance(at.get().row(i), variance.get().row(i)));
+      out.emplace_back(m.output_covariance(at.get().row(i), variance.get().row(i)));
     return out;
   }));
 }
 
-SavedModel condition(const SavedModel& m, const ArrayLike& X, const ArrayLike& Y,
-                     const ArrayLike& noise) {
-  const Rows x = to_inputs(X, m.inputs), y = to_outputs(Y);
+RegressionFit condition(const RegressionFit& m, const ArrayLike& X, const ArrayLike& Y,
+                        const ArrayLike& noise) {
+  const Rows x = to_inputs(X, m.input_columns), y = to_outputs(Y);
   const Vector point_noise = to_vector(noise, "noise");
-  return unlocked([&] { return SavedModel{m.fit.with(x.get(), y.get(), point_noise), m.inputs}; });
+  return unlocked([&] { return m.with(x.get(), y.get(), point_noise); });
 }
 
-SavedModel compressed(const SavedModel& m, double loss,
-                      const std::optional<std::vector<std::string>>& features, Index most_inducing,
-                      Index max_iter, std::uint64_t seed) {
+RegressionFit compressed(const RegressionFit& m, double loss,
+                         const std::optional<std::vector<std::string>>& features,
+                         Index most_inducing, Index max_iter, std::uint64_t seed) {
   CompressOptions options;
   options.loss = loss;
   if (features)
@@ -162,19 +141,19 @@ SavedModel compressed(const SavedModel& m, double loss,
   options.most_inducing = most_inducing;
   options.iterations = max_iter;
   options.seed = seed;
-  return unlocked([&] { return SavedModel{compress(m.fit, options).fit, m.inputs}; });
+  return unlocked([&] { return compress(m, options).fit; });
 }
 
 }  // namespace
 
-void bind_predictions(nb::class_<SavedModel>& fit) {
+void bind_predictions(nb::class_<RegressionFit, FitNode>& fit) {
   fit.def(
          "predict_f",
-         [](const SavedModel& m, const ArrayLike& X, const ArrayLike& X_var, const ArrayLike& X_cov,
-            const NamedDraws* parameters) -> Moments {
+         [](const RegressionFit& m, const ArrayLike& X, const ArrayLike& X_var,
+            const ArrayLike& X_cov, const NamedDraws* parameters) -> Moments {
            Prediction p = predict(m, X, X_var, X_cov, parameters);
-           return {outputs_like(X, std::move(p.mean), m.fit.output_names),
-                   outputs_like(X, std::move(p.variance_f), m.fit.output_names)};
+           return {outputs_like(X, std::move(p.mean), m.output_names),
+                   outputs_like(X, std::move(p.variance_f), m.output_names)};
          },
          "X"_a, "X_var"_a = nb::none(), "X_cov"_a = nb::none(), "parameters"_a = nb::none(),
          "Mean and variance of the function at each row, in the units of the data. A pandas table "
@@ -187,20 +166,20 @@ void bind_predictions(nb::class_<SavedModel>& fit) {
                  "parameters: ParameterDraws | None = None) -> " COVARY_MOMENTS))
       .def(
           "predict_mean",
-          [](const SavedModel& m, const ArrayLike& X) {
-            const Rows rows = to_inputs(X, m.inputs);
-            return outputs_like(X, unlocked([&] { return m.fit.predict_mean(rows.get()); }),
-                                m.fit.output_names);
+          [](const RegressionFit& m, const ArrayLike& X) {
+            const Rows rows = to_inputs(X, m.input_columns);
+            return outputs_like(X, unlocked([&] { return m.predict_mean(rows.get()); }),
+                                m.output_names);
           },
           "X"_a, "The mean alone, which is much quicker.",
           nb::sig("def predict_mean(self, X: numpy.typing.ArrayLike) -> " COVARY_ARRAY))
       .def(
           "predict_y",
-          [](const SavedModel& m, const ArrayLike& X, const ArrayLike& X_var,
+          [](const RegressionFit& m, const ArrayLike& X, const ArrayLike& X_var,
              const ArrayLike& X_cov, const NamedDraws* parameters) -> Moments {
             Prediction p = predict(m, X, X_var, X_cov, parameters);
-            return {outputs_like(X, std::move(p.mean), m.fit.output_names),
-                    outputs_like(X, std::move(p.variance_y), m.fit.output_names)};
+            return {outputs_like(X, std::move(p.mean), m.output_names),
+                    outputs_like(X, std::move(p.variance_y), m.output_names)};
           },
           "X"_a, "X_var"_a = nb::none(), "X_cov"_a = nb::none(), "parameters"_a = nb::none(),
           "Mean and variance of a new observation at each row, noise included; with X_var or X_cov "
@@ -209,8 +188,6 @@ void bind_predictions(nb::class_<SavedModel>& fit) {
                   "X_var: numpy.typing.ArrayLike | None = None, "
                   "X_cov: numpy.typing.ArrayLike | None = None, "
                   "parameters: ParameterDraws | None = None) -> " COVARY_MOMENTS))
-      .def("predict_table", predict_table, "X"_a, "X_var"_a = nb::none(),
-           "A pandas table: mean, variance (of y), variance_f, lower and upper (95 % of y).")
       .def("output_covariance", output_covariance, "X"_a, "X_var"_a,
            "Of each row, whose input is Gaussian: the covariance of the outputs' functions, which "
            "share the input's uncertainty, n×P×P, or n×1 of a single output.",
@@ -218,10 +195,10 @@ void bind_predictions(nb::class_<SavedModel>& fit) {
                    "X_var: numpy.typing.ArrayLike) -> " COVARY_ARRAY))
       .def(
           "covariance",
-          [](const SavedModel& m, const ArrayLike& X, Index output) {
-            const Rows rows = to_inputs(X, m.inputs);
+          [](const RegressionFit& m, const ArrayLike& X, Index output) {
+            const Rows rows = to_inputs(X, m.input_columns);
             return square_like(
-                X, unlocked([&] { return RowMatrix(m.fit.covariance(rows.get(), output)); }));
+                X, unlocked([&] { return RowMatrix(m.covariance(rows.get(), output)); }));
           },
           "X"_a, "output"_a = 0, "Joint covariance of the function at n rows: n×n.",
           nb::sig("def covariance(self, X: numpy.typing.ArrayLike, output: int = 0) "
@@ -232,10 +209,10 @@ void bind_predictions(nb::class_<SavedModel>& fit) {
                    "-> list[tuple[str, " COVARY_ARRAY ", " COVARY_ARRAY "]]"))
       .def(
           "gradient",
-          [](const SavedModel& m, const ArrayLike& X, Index output) -> Moments {
-            const Rows rows = to_inputs(X, m.inputs);
-            auto g = unlocked([&] { return m.fit.gradient(rows.get(), output); });
-            const auto names = m.inputs.names();
+          [](const RegressionFit& m, const ArrayLike& X, Index output) -> Moments {
+            const Rows rows = to_inputs(X, m.input_columns);
+            auto g = unlocked([&] { return m.gradient(rows.get(), output); });
+            const auto names = m.input_columns.names();
             return {columns_like(X, std::move(g.mean), names),
                     columns_like(X, std::move(g.variance), names)};
           },
@@ -245,9 +222,9 @@ void bind_predictions(nb::class_<SavedModel>& fit) {
                   "-> " COVARY_MOMENTS))
       .def(
           "sample",
-          [](const SavedModel& m, const ArrayLike& X, Index draws, std::uint64_t seed) {
-            const Rows rows = to_inputs(X, m.inputs);
-            return draws_like(X, unlocked([&] { return m.fit.sample(rows.get(), draws, seed); }));
+          [](const RegressionFit& m, const ArrayLike& X, Index draws, std::uint64_t seed) {
+            const Rows rows = to_inputs(X, m.input_columns);
+            return draws_like(X, unlocked([&] { return m.sample(rows.get(), draws, seed); }));
           },
           "X"_a, "draws"_a = 1, "seed"_a = 0,
           "Joint draws of the function at the rows: draws×n, or draws×n×P.",
@@ -255,8 +232,8 @@ void bind_predictions(nb::class_<SavedModel>& fit) {
                   "-> " COVARY_ARRAY))
       .def(
           "leave_one_out",
-          [](const SavedModel& m) {
-            auto loo = unlocked([&] { return m.fit.leave_one_out(); });
+          [](const RegressionFit& m) {
+            auto loo = unlocked([&] { return m.leave_one_out(); });
             return nb::make_tuple(outputs_to_numpy(std::move(loo.mean)),
                                   outputs_to_numpy(std::move(loo.variance)), loo.log_density);
           },
@@ -280,9 +257,7 @@ void bind_predictions(nb::class_<SavedModel>& fit) {
           "diagnostics['compression_loss'] its loss.")
       .def(
           "without_outputs",
-          [](const SavedModel& m) {
-            return unlocked([&] { return SavedModel{without_outputs(m.fit), m.inputs}; });
-          },
+          [](const RegressionFit& m) { return unlocked([&] { return without_outputs(m); }); },
           "The fit without the outputs it was trained on, to be given away. It predicts the same "
           "bits; what needs them raises InputError.");
 }

@@ -2,11 +2,11 @@
 
 #include <nanobind/nanobind.h>
 
-#include "covary/models/model_file.hpp"
+#include "covary/models/regression.hpp"
 
 namespace covary::python {
 
-// The methods of Fit that take new rows.
-void bind_predictions(nanobind::class_<SavedModel>& fit);
+// The methods of RegressionFit that take new rows.
+void bind_predictions(nanobind::class_<RegressionFit, FitNode>& fit);
 
 }  // namespace covary::python

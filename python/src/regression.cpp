@@ -9,7 +9,7 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "covary/error.hpp"
-#include "covary/models/model_file.hpp"
+#include "covary/models/fit.hpp"
 #include "covary/models/regression.hpp"
 #include "expressions.hpp"
 #include "parameters.hpp"
@@ -48,7 +48,7 @@ struct FitArguments {
   nb::object callback, progress;
 };
 
-SavedModel run_fit(Model& m, const FitArguments& a) {
+RegressionFit run_fit(Model& m, const FitArguments& a) {
   RegressionOptions options = m.options;
   options.seed = a.seed;
   options.training.starts = a.restarts;
@@ -62,9 +62,9 @@ SavedModel run_fit(Model& m, const FitArguments& a) {
   // A model of its own is trained, so that other Python threads may go on using this one.
   Regression training(m.data.X, m.data.Y, options, m.data.noise);
   training.parameters() = m.regression.parameters();
-  SavedModel out{watch.run(training), m.data.inputs()};
-  out.fit.input_names = m.data.input_names;
-  out.fit.output_names = m.data.output_names;
+  RegressionFit out = watch.run(training);
+  out.input_columns = m.data.inputs();
+  out.output_names = m.data.output_names;
   m.regression.parameters() = training.parameters();
   return out;
 }

@@ -9,7 +9,7 @@
 #include "bindings.hpp"
 #include "covary/error.hpp"
 #include "covary/features/record.hpp"
-#include "covary/models/model_file.hpp"
+#include "covary/models/fit.hpp"
 #include "expressions.hpp"
 #include "inducing.hpp"
 #include "parameters.hpp"
@@ -72,7 +72,7 @@ struct FitArguments {
   nb::object callback, progress;
 };
 
-SavedModel run_fit(SparseModel& m, const FitArguments& a) {
+RegressionFit run_fit(SparseModel& m, const FitArguments& a) {
   SparseRegressionOptions options = m.options;
   if (a.seed) options.seed = *a.seed;
   options.training.starts = a.restarts;
@@ -85,9 +85,9 @@ SavedModel run_fit(SparseModel& m, const FitArguments& a) {
   SparseRegression training =
       unlocked([&] { return SparseRegression(m.data.X, m.data.Y, options, m.data.noise); });
   training.start_from(m.sparse);
-  SavedModel out{watch.run(training), m.data.inputs()};
-  out.fit.input_names = m.data.input_names;
-  out.fit.output_names = m.data.output_names;
+  RegressionFit out = watch.run(training);
+  out.input_columns = m.data.inputs();
+  out.output_names = m.data.output_names;
   m.options.seed = options.seed;  // it groups the rows of PITC
   m.sparse = at_parameters(m.data, m.options, training.parameters(), training.features());
   return out;
@@ -203,7 +203,7 @@ a callback that returns False end them all. Where ``inducing`` is None, their nu
 >>> X = np.linspace(0, 10, 300).reshape(-1, 1)
 >>> model = cv.SparseRegression(X, np.sin(X[:, 0]), inducing=12, model="fitc")
 >>> before = model.elbo()
->>> model.fit(max_iter=20).log_marginal_likelihood > before
+>>> model.fit(max_iter=20).value > before
 True
 )doc";
 

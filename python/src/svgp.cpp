@@ -8,7 +8,7 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "covary/error.hpp"
-#include "covary/models/model_file.hpp"
+#include "covary/models/fit.hpp"
 #include "inducing.hpp"
 #include "latent_options.hpp"
 #include "parameters.hpp"
@@ -54,7 +54,7 @@ struct FitArguments {
   nb::object callback, progress;
 };
 
-SavedGeneralised run_fit(SvgpModel& m, const FitArguments& a) {
+GeneralisedFit run_fit(SvgpModel& m, const FitArguments& a) {
   SvgpOptions options = m.options;
   if (a.seed) options.seed = *a.seed;
   options.training.max_iterations = a.max_iter;
@@ -68,9 +68,9 @@ SavedGeneralised run_fit(SvgpModel& m, const FitArguments& a) {
     training =
         unlocked([&] { return make(m.data, with_inducing(m.data, options, m.svgp.inducing())); });
   training.start_from(m.svgp);
-  SavedGeneralised out{watch.run(training), m.data.inputs()};
-  out.fit.input_names = m.data.input_names;
-  out.fit.output_name = m.data.output_names.front();
+  GeneralisedFit out = watch.run(training);
+  out.input_columns = m.data.inputs();
+  out.output_names = m.data.output_names;
   m.svgp.parameters() = training.parameters();
   return out;
 }

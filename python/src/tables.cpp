@@ -5,6 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "covary/error.hpp"
 
@@ -72,6 +73,37 @@ Rows to_inputs(nb::handle object, const InputColumns& columns) {
                       c.name, fmt::join(c.levels, ", ")));
   }
   return to_inputs(nb::module_::import_("numpy").attr("column_stack")(parts));
+}
+
+Table to_table(nb::handle object) {
+  if (!is_table(object)) return numeric_table(RowMatrix(to_inputs(object, "data").get()));
+  Table out;
+  out.names = *column_names(object);
+  out.has_header = true;
+  const auto n = static_cast<Index>(nb::len(object)), C = static_cast<Index>(out.names.size());
+  out.values = RowMatrix::Constant(n, C, std::nan(""));
+  out.text.resize(out.names.size());
+  const nb::object is_numeric =
+      nb::module_::import_("pandas").attr("api").attr("types").attr("is_numeric_dtype");
+  for (Index j = 0; j < C; ++j) {
+    const nb::object column =
+        object.attr("iloc")[nb::make_tuple(nb::slice(nb::none(), nb::none(), nb::none()), j)];
+    if (nb::cast<bool>(is_numeric(column)))
+      out.values.col(j) = to_vector(column.attr("to_numpy")("dtype"_a = "float64"), "data");
+    else
+      out.text[static_cast<std::size_t>(j)] = nb::cast<std::vector<std::string>>(
+          column.attr("astype")("str").attr("where")(column.attr("notna")(), "").attr("tolist")());
+  }
+  return out;
+}
+
+Table to_table(nb::handle object, const FitRecord& fit) {
+  Table out = to_table(object);
+  if (is_table(object)) return out;
+  auto names = fit.input_names();
+  if (names.empty() || static_cast<Index>(names.size()) != out.cols()) names = fit.output_names;
+  if (static_cast<Index>(names.size()) == out.cols()) out.names = names;
+  return out;
 }
 
 nb::object outputs_like(nb::handle X, RowMatrix values, const std::vector<std::string>& names) {

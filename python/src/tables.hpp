@@ -6,6 +6,7 @@
 
 #include "arrays.hpp"
 #include "covary/data/inputs.hpp"
+#include "covary/models/fit.hpp"
 
 // pandas in, pandas out. Covary itself does not import it: what looks like a table is one.
 namespace covary::python {
@@ -18,6 +19,12 @@ std::optional<std::vector<std::string>> column_names(nb::handle object);
 // The inputs of a trained model: the columns of a table are found by name, text columns are coded
 // as in training, and a table with other names but as many columns is taken in order.
 Rows to_inputs(nb::handle object, const InputColumns& columns);
+
+// Rows as a table with the names that the model knows: those of a pandas table, else of its inputs
+// or, where it has none or there are as many columns, of its outputs.
+Table to_table(nb::handle object, const FitRecord& fit);
+// A pandas table, or an array whose columns are c0, c1, ….
+Table to_table(nb::handle object);
 
 // Results at the rows of X, with the index of X when it is a table.
 nb::object outputs_like(nb::handle X, RowMatrix values, const std::vector<std::string>& names);

@@ -162,7 +162,7 @@ def test_bracket(sparse, fitted):
     ax = cv.plot.bracket([sparse, few])
     upper, lower = ax.lines
     np.testing.assert_array_equal(upper.get_data(), [[4, 9], [few.upper_bound, sparse.upper_bound]])
-    np.testing.assert_array_equal(lower.get_ydata(), [few.log_marginal_likelihood, sparse.log_marginal_likelihood])
+    np.testing.assert_array_equal(lower.get_ydata(), [few.value, sparse.value])
     with pytest.raises(ValueError, match="got exact"):
         cv.plot.bracket([sparse, fitted])
     with pytest.raises(ValueError, match="got none"):

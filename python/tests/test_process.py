@@ -71,7 +71,7 @@ def test_a_forked_child_predicts_and_fits():
     child.start()
     try:
         np.testing.assert_array_equal(queue.get(timeout=60), fit.predict_f(X)[0])
-        assert queue.get(timeout=60) == fit.log_marginal_likelihood
+        assert queue.get(timeout=60) == fit.value
         child.join(timeout=60)
         assert child.exitcode == 0
     finally:

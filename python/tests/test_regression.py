@@ -106,8 +106,8 @@ def test_training_improves_and_says_so(data):
     before = model.log_marginal_likelihood()
     seen = []
     fit = model.fit(seed=2, restarts=2, callback=lambda i, value, norm: seen.append((i, value, norm)))
-    assert fit.log_marginal_likelihood > before
-    assert model.log_marginal_likelihood() == pytest.approx(fit.log_marginal_likelihood, abs=1e-9)
+    assert fit.value > before
+    assert model.log_marginal_likelihood() == pytest.approx(fit.value, abs=1e-9)
     s = fit.summary
     assert s.converged and s.iterations > 0 and s.reason
     assert seen[s.iterations - 1][1] == pytest.approx(s.value, abs=1e-9) or s.best_start > 0
@@ -132,7 +132,7 @@ def test_same_seed_same_bits_for_any_number_of_threads():
         for threads in (1, 2, 3):
             cv.set_threads(threads)
             fit = cv.Regression(X, y).fit(seed=4, restarts=2)
-            results.append((fit.log_marginal_likelihood, *fit.predict_y(X)[1]))
+            results.append((fit.value, *fit.predict_y(X)[1]))
     finally:
         cv.set_threads(before)
     assert results[0] == results[1] == results[2]

@@ -25,6 +25,13 @@ InputColumns InputColumns::from(const Table& table, const std::vector<Index>& ch
   return out;
 }
 
+InputColumns InputColumns::named(const std::vector<std::string>& names) {
+  InputColumns out;
+  out.columns.reserve(names.size());
+  for (const auto& name : names) out.columns.push_back({name, {}});
+  return out;
+}
+
 std::vector<std::string> InputColumns::names() const {
   std::vector<std::string> out;
   for (const auto& c : columns) {

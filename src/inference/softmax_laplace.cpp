@@ -124,7 +124,8 @@ JointApproximation laplace_approximation(const MultiLatentModel& model,
                                          const MultiLatentParameters& parameters,
                                          MultiLatentParameters* gradient,
                                          const LaplaceOptions& options) {
-  if (!model.likelihood.print().starts_with("softmax"))
+  if (const Index K = model.likelihood.classes();
+      K < 2 || !(model.likelihood == Likelihood(fmt::format("softmax({})", K))))
     throw Unsupported(fmt::format(
         "Laplace for several latent functions is there for softmax alone, and this is {}; a "
         "LatentModel takes those of one, variational_approximation() all",

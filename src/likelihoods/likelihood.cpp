@@ -50,11 +50,15 @@ Parameters Likelihood::parameters(const std::string& path) const {
 
 void Likelihood::require(Inference method) const {
   if (supports(method)) return;
+  // As the models that do it are called.
+  const auto model = [](Inference m) {
+    return m == Inference::vi ? "vgp" : m == Inference::sparse_ep ? "fitc or pep" : name_of(m);
+  };
   std::vector<std::string> offered;
   for (const Inference m : all_methods)
-    if (supports(m)) offered.push_back(name_of(m));
+    if (supports(m)) offered.push_back(model(m));
   throw Unsupported(fmt::format("{} cannot be fitted by {}; it can be by {}", print(),
-                                name_of(method), fmt::join(offered, ", ")));
+                                model(method), fmt::join(offered, ", ")));
 }
 
 const OneLatent& Likelihood::one_latent() const {

@@ -201,7 +201,7 @@ std::vector<std::string> lag_names(const std::vector<std::string>& series, Index
 Index lags_of(const RegressionFit& fit) {
   const Index D = fit.posterior.dims(), P = fit.posterior.functions();
   if (D % P != 0 || static_cast<Index>(fit.output_names.size()) != P ||
-      fit.input_names != lag_names(fit.output_names, D / P))
+      fit.input_names() != lag_names(fit.output_names, D / P))
     return 0;
   return D / P;
 }

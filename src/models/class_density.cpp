@@ -25,6 +25,25 @@ std::vector<std::vector<Index>> rows_of_classes(ConstVector labels, std::size_t 
   return out;
 }
 
+// What the trainings of all classes come to.
+void add(const std::string& name, const Summary& density, Summary& all) {
+  const bool first = all.iterations == 0 && all.seconds == 0.0;
+  all.objective = density.objective;
+  all.converged = (first || all.converged) && density.converged;
+  all.stop = density.stop == Stop::converged && !first ? all.stop : density.stop;
+  if (!density.converged) all.reason = fmt::format("class {}: {}", name, density.reason);
+  all.initial_value += density.initial_value;
+  all.iterations += density.iterations;
+  all.evaluations += density.evaluations;
+  all.rejected_evaluations += density.rejected_evaluations;
+  all.gradient_norm = std::max(all.gradient_norm, density.gradient_norm);
+  all.seconds += density.seconds;
+  all.jitter = std::max(all.jitter, density.jitter);
+  all.route = density.route;
+  for (const auto& warning : density.warnings)
+    all.warnings.push_back(fmt::format("class {}: {}", name, warning));
+}
+
 }  // namespace
 
 ClassDensityFit fit_class_density(ConstRows X, ConstVector labels, ClassDensityOptions options,
@@ -48,22 +67,26 @@ ClassDensityFit fit_class_density(ConstRows X, ConstVector labels, ClassDensityO
     all += static_cast<double>(rows[k].size());
   }
   ClassDensityFit out;
-  out.log_prior.resize(static_cast<Index>(K));
+  out.log_class_prior.resize(static_cast<Index>(K));
   out.classes = options.classes;
   GplvmOptions o = options.gplvm;
   o.latent = std::min(o.latent, X.cols());
   Trainer trainer(o.training, std::move(resume));
   for (std::size_t k = 0; k < K; ++k) {
     const auto n = static_cast<double>(rows[k].size());
-    out.log_prior(static_cast<Index>(k)) =
+    out.log_class_prior(static_cast<Index>(k)) =
         options.uniform_prior ? -std::log(static_cast<double>(K)) : std::log(n / all);
     const std::string of = fmt::format("class {}, ", name(k));
     if (options.gplvm.training.tell)
       o.training.tell = [&](const std::string& text) { options.gplvm.training.tell(of + text); };
     GplvmFit density = Gplvm(RowMatrix(X(rows[k], Eigen::all)), o).fit(trainer);
     for (Index d = 0; d < X.cols(); ++d) density.output_names.push_back(fmt::format("x{}", d));
+    out.value += density.value;
+    add(name(k), density.summary, out.summary);
     out.densities.push_back(std::move(density));
   }
+  out.summary.value = out.value;
+  if (out.summary.reason.empty()) out.summary.reason = "every density converged";
   return out;
 }
 
@@ -79,7 +102,7 @@ Matrix ClassDensityFit::log_joint(ConstRows X) const {
         fmt::format("the inputs have {} columns; the model was trained on {}", X.cols(), inputs()));
   Matrix out(X.rows(), size());
   for (Index k = 0; k < size(); ++k)
-    out.col(k) = densities[static_cast<std::size_t>(k)].log_density(X).array() + log_prior(k);
+    out.col(k) = densities[static_cast<std::size_t>(k)].log_density(X).array() + log_class_prior(k);
   return out;
 }
 

@@ -218,34 +218,48 @@ Smallest smallest_of(const Posterior& given, const std::string& model, double ro
 }
 
 template <class Fit>
-CompressedFit<Fit> compressed(Fit fit, Smallest small, double Fit::*value) {
+CompressedFit<Fit> compressed(Fit fit, Smallest small) {
   small.summary.warnings = fit.summary.warnings;
   fit.posterior = std::move(small.posterior);
   fit.parameters = std::move(small.parameters);
-  fit.*value = small.summary.value;
+  fit.value = small.summary.value;
   fit.summary = std::move(small.summary);
   fit.diagnostics = std::move(small.diagnostics);
   return {std::move(fit), small.features, small.inducing,
           small.loss,     small.numbers,  small.numbers_before};
 }
 
+template <class OneFit>
+FitNode::Smaller as_smaller(CompressedFit<OneFit> small) {
+  return {Fit(std::move(small.fit)),
+          std::move(small.features),
+          small.inducing,
+          small.loss,
+          small.numbers,
+          small.numbers_before};
+}
+
 }  // namespace
 
+FitNode::Smaller RegressionFit::compressed(const CompressOptions& options) const {
+  return as_smaller(compress(*this, options));
+}
+FitNode::Smaller GeneralisedFit::compressed(const CompressOptions& options) const {
+  return as_smaller(compress(*this, options));
+}
+
 Compressed compress(const RegressionFit& fit, const CompressOptions& options) {
-  Compressed out = compressed(
-      fit,
-      smallest_of(fit.posterior, fit.posterior.name(), static_cast<double>(fit.posterior.rows()),
-                  fit.log_marginal_likelihood, fit.parameters, options),
-      &RegressionFit::log_marginal_likelihood);
+  Compressed out = compressed(fit, smallest_of(fit.posterior, fit.posterior.name(),
+                                               static_cast<double>(fit.posterior.rows()), fit.value,
+                                               fit.parameters, options));
+  out.fit.model = out.fit.posterior.name();
   out.fit.standard_errors.resize(0);
   return out;
 }
 
 CompressedFit<GeneralisedFit> compress(const GeneralisedFit& fit, const CompressOptions& options) {
-  return compressed(fit,
-                    smallest_of(fit.posterior, fit.model, static_cast<double>(fit.rows), fit.value,
-                                fit.parameters, options),
-                    &GeneralisedFit::value);
+  return compressed(fit, smallest_of(fit.posterior, fit.model, static_cast<double>(fit.rows),
+                                     fit.value, fit.parameters, options));
 }
 
 }  // namespace covary

@@ -186,4 +186,49 @@ InputColumns columns_from(const json& j) {
   return out;
 }
 
+json scaling_json(const Scaling& s) {
+  return {{"shift", numbers(s.shift)}, {"scale", numbers(s.scale)}};
+}
+
+void put_record(const FitRecord& fit, Container& c, json& j) {
+  if (fit.standard_errors.size()) c.put_vector("standard_errors", fit.standard_errors);
+  j.update({{"model", fit.model},
+            {"value", number(fit.value)},
+            {"log_prior", number(fit.log_prior)},
+            {"parameters", to_json(fit.parameters, c)},
+            {"summary", to_json(fit.summary)},
+            {"input_columns", to_json(fit.input_columns)},
+            {"output_names", fit.output_names},
+            {"diagnostics", to_json(fit.diagnostics)}});
+}
+
+void get_record(FitRecord& fit, const Container& c, const json& j) {
+  fit.model = j.at("model").get<std::string>();
+  // Files written before every kind had a record.
+  const bool bare = !j.contains("value") && (j.contains("pca") || j.contains("class_densities"));
+  if (!bare) {
+    fit.parameters = parameters_from(j.at("parameters"), c);
+    fit.summary = summary_from(j.at("summary"));
+  }
+  for (const char* name : {"value", "log_marginal_likelihood", "elbo", "log_likelihood"})
+    if (j.contains(name)) {
+      fit.value = number_or_nan(j.at(name));
+      break;
+    }
+  if (j.contains("log_prior")) fit.log_prior = number_or_nan(j.at("log_prior"));
+  if (c.has("standard_errors")) fit.standard_errors = c.vector("standard_errors");
+  fit.input_columns = columns_from(j.value("input_columns", json::array()));
+  if (j.contains("output_name"))
+    fit.output_names = {j.at("output_name").get<std::string>()};
+  else
+    fit.output_names = j.at("output_names").get<std::vector<std::string>>();
+  fit.diagnostics = diagnostics_from(j.value("diagnostics", json::array()));
+}
+
+void check_names(const FitRecord& fit, const Container& c, Index inputs, Index outputs) {
+  if (static_cast<Index>(fit.input_names().size()) != inputs ||
+      static_cast<Index>(fit.output_names.size()) != outputs)
+    throw FileError(fmt::format("{}: the names of its columns do not fit its arrays", c.source));
+}
+
 }  // namespace covary

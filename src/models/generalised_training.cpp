@@ -96,16 +96,13 @@ GeneralisedFit Generalised::fit() {
   if (options_.method == Inference::laplace && options_.likelihood.classes() > 0)
     if (std::string warning = runaway_variance(parameters_); !warning.empty())
       summary.warnings.push_back(std::move(warning));
-  GeneralisedFit out{name(),
-                     std::move(q.posterior),
-                     options_.likelihood,
-                     unpack(values).latent.likelihood,
-                     input_scaling_,
-                     output_scaling_,
-                     parameters_,
-                     {},
-                     summary.value,
-                     parameters_.log_prior(values)};
+  GeneralisedFit out(name(), std::move(q.posterior), options_.likelihood,
+                     unpack(values).latent.likelihood);
+  out.input_scaling = input_scaling_;
+  out.output_scaling = output_scaling_;
+  out.parameters = parameters_;
+  out.value = summary.value;
+  out.log_prior = parameters_.log_prior(values);
   out.classes = options_.classes;
   if (features_) out.diagnostics = {{"inducing", static_cast<double>(inducing())}};
   out.input_map = input_map_;

@@ -164,12 +164,12 @@ Vector GplvmFit::log_density(ConstRows Y, Index iterations, Index starts) const 
   Vector out(Y.rows());
   parallel_for(Y.rows(), [&](Index i) {
     const RowMatrix m = q.mean.row(i), S = q.variance.row(i);
-    double value = -0.5 * (m.array().square() + S.array() - S.array().log() - 1.0).sum();
+    double density = -0.5 * (m.array().square() + S.array() - S.array().log() - 1.0).sum();
     for (std::size_t v = 0; v < densities.size(); ++v) {
       const RowMatrix y = scaled[v].row(i);
-      value += densities[v](m.data(), S.data(), y.data()) - mappings[v].scaling.log_jacobian(y);
+      density += densities[v](m.data(), S.data(), y.data()) - mappings[v].scaling.log_jacobian(y);
     }
-    out(i) = value;
+    out(i) = density;
   });
   return out;
 }

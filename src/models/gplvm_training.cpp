@@ -188,6 +188,7 @@ GplvmFit Gplvm::finished(Minimum best, Jitter& jitter) const {
   summary.route = fmt::format("Gaussian inputs: by Ψ2, ρ = {:.1e}", evaluations.front().terms.rho);
   summary.warnings.insert(summary.warnings.begin(), warnings_.begin(), warnings_.end());
   GplvmFit out;
+  if (views_.size() > 1) out.model = "mrd";
   for (std::size_t i = 0; i < views_.size(); ++i) {
     const View& v = views_[i];
     SparseEvaluation& e = evaluations[i];
@@ -214,7 +215,7 @@ GplvmFit Gplvm::finished(Minimum best, Jitter& jitter) const {
     out.dynamics_values = values.head(latent_size_);
   }
   out.parameters = parameters_;
-  out.elbo = summary.value;
+  out.value = summary.value;
   out.log_prior = parameters_.log_prior(values);
   out.summary = std::move(summary);
   return out;

@@ -27,7 +27,7 @@ void put_input_map(const InputMap& map, Container& c, json& j) {
     j["pca"] = pca->size();
     put_pca(c, *pca);
   } else if (const LatentFeatures* features = map.gplvm()) {
-    Container own = latent_container(features->fit());
+    Container own = container_of(features->fit());
     j["gplvm"] = json::parse(own.metadata);
     put_nested(c, "gplvm.", std::move(own));
   }

@@ -4,7 +4,9 @@
 
 #include "covary/error.hpp"
 #include "inference/posterior_arrays.hpp"
+#include "models/entries.hpp"
 #include "models/fit_json.hpp"
+#include "storage/archive.hpp"
 
 namespace covary {
 
@@ -68,43 +70,32 @@ std::shared_ptr<const DynamicalInputs> dynamics_from(const Container& c, const j
   return std::make_shared<DynamicalInputs>(std::move(o));
 }
 
-RowNames row_names_from(const Container& c, const json& j, Index P, Index N) {
-  RowNames out{j.at("output_names").get<std::vector<std::string>>(),
-               j.at("row_labels").get<std::vector<std::string>>()};
-  if (static_cast<Index>(out.outputs.size()) != P ||
-      (!out.labels.empty() && static_cast<Index>(out.labels.size()) != N))
-    throw FileError(
-        fmt::format("{}: the names of its columns or rows do not fit its arrays", c.source));
+std::vector<std::string> row_labels_from(const FitRecord& fit, const Container& c, const json& j,
+                                         Index P, Index N) {
+  auto out = j.at("row_labels").get<std::vector<std::string>>();
+  check_names(fit, c, 0, P);
+  if (!out.empty() && static_cast<Index>(out.size()) != N)
+    throw FileError(fmt::format("{}: the labels of its rows do not fit its arrays", c.source));
   return out;
 }
 
-Container latent_container(const GplvmFit& fit) {
-  Container c;
+void GplvmFit::store(Archive& to) const {
   std::vector<StoredView> views;
-  views.reserve(fit.mappings.size());
-  for (const auto& m : fit.mappings) views.push_back({m.view, m.posterior, m.scaling});
-  c.put_rows("latent.mean", fit.mean);
-  c.put_rows("latent.variance", fit.variance);
-  c.put_vector("latent.kl", fit.kl_of_dims);
-  json j{{"kind", "gplvm"},
-         {"model", fit.mappings.size() == 1 ? "gplvm" : "mrd"},
-         {"views", to_json(views, c)},
-         {"elbo", number(fit.elbo)},
-         {"log_prior", number(fit.log_prior)},
-         {"parameters", to_json(fit.parameters, c)},
-         {"summary", to_json(fit.summary)},
-         {"output_names", fit.output_names},
-         {"row_labels", fit.row_labels}};
-  if (fit.dynamics) {
-    j["dynamics"] = to_json(*fit.dynamics, fit.time_names, c);
-    c.put_vector("dynamics.values", fit.dynamics_values);
+  views.reserve(mappings.size());
+  for (const auto& m : mappings) views.push_back({m.view, m.posterior, m.scaling});
+  to.arrays.put_rows("latent.mean", mean);
+  to.arrays.put_rows("latent.variance", variance);
+  to.arrays.put_vector("latent.kl", kl_of_dims);
+  to.json["views"] = to_json(views, to.arrays);
+  to.json["row_labels"] = row_labels;
+  if (dynamics) {
+    to.json["dynamics"] = to_json(*dynamics, time_names, to.arrays);
+    to.arrays.put_vector("dynamics.values", dynamics_values);
   }
-  if (fit.likelihood) {
-    j["likelihood"] = fit.likelihood->print();
-    c.put_vector("likelihood.values", fit.likelihood_values);
+  if (likelihood) {
+    to.json["likelihood"] = likelihood->print();
+    to.arrays.put_vector("likelihood.values", likelihood_values);
   }
-  c.metadata = j.dump();
-  return c;
 }
 
 GplvmFit latent_from(const Container& c, const json& j) {
@@ -119,13 +110,8 @@ GplvmFit latent_from(const Container& c, const json& j) {
   if (N == 0 || !fit.mean.allFinite() || !fit.variance.allFinite() ||
       !(fit.variance.minCoeff() >= 0.0) || !fit.kl_of_dims.allFinite())
     throw FileError(fmt::format("{} has no usable latent inputs", c.source));
-  fit.parameters = parameters_from(j.at("parameters"), c);
-  fit.summary = summary_from(j.at("summary"));
-  fit.elbo = number_or_nan(j.at("elbo"));
-  fit.log_prior = number_or_nan(j.at("log_prior"));
-  RowNames names = row_names_from(c, j, fit.outputs(), N);
-  fit.output_names = std::move(names.outputs);
-  fit.row_labels = std::move(names.labels);
+  get_record(fit, c, j);
+  fit.row_labels = row_labels_from(fit, c, j, fit.outputs(), N);
   if (j.contains("dynamics")) {
     fit.dynamics = dynamics_from(c, j.at("dynamics"), N, Q, fit.time_names);
     fit.dynamics_values = c.vector("dynamics.values", fit.dynamics->parameter_count());
@@ -141,5 +127,7 @@ GplvmFit latent_from(const Container& c, const json& j) {
   }
   return fit;
 }
+
+Fit restore_latent(const Archive& from) { return latent_from(from.arrays, from.json); }
 
 }  // namespace covary

@@ -8,9 +8,7 @@
 
 namespace covary {
 
-// A trained latent-variable model as (JSON, named arrays).
-Container latent_container(const GplvmFit& fit);
-// FileError for anything that is none.
+// A latent-variable model that was stored; FileError for anything that is none.
 GplvmFit latent_from(const Container& c, const nlohmann::json& j);
 
 // What the files of all models of outputs alone have alike.
@@ -31,10 +29,8 @@ std::shared_ptr<const DynamicalInputs> dynamics_from(const Container& c, const n
                                                      Index rows, Index dims,
                                                      std::vector<std::string>& time_names);
 
-// output_names, one for each of P, and row_labels, one for each of N or none.
-struct RowNames {
-  std::vector<std::string> outputs, labels;
-};
-RowNames row_names_from(const Container& c, const nlohmann::json& j, Index P, Index N);
+// One for each of N rows, or none; output_names must be P.
+std::vector<std::string> row_labels_from(const FitRecord& fit, const Container& c,
+                                         const nlohmann::json& j, Index P, Index N);
 
 }  // namespace covary

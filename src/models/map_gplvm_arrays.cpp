@@ -1,43 +1,34 @@
-#include "models/map_gplvm_arrays.hpp"
-
 #include <fmt/format.h>
 
 #include "covary/error.hpp"
+#include "covary/models/map_gplvm.hpp"
+#include "models/entries.hpp"
 #include "models/fit_json.hpp"
 #include "models/latent_arrays.hpp"
+#include "storage/archive.hpp"
 
 namespace covary {
 
 using nlohmann::json;
 
-Container map_gplvm_container(const MapGplvmFit& fit) {
-  Container c;
+void MapGplvmFit::store(Archive& to) const {
   std::vector<StoredView> views;
-  views.reserve(fit.mappings.size());
-  for (const auto& m : fit.mappings) views.push_back({m.view, m.posterior, m.scaling});
-  json j{{"kind", "map_gplvm"},
-         {"model", "map_gplvm"},
-         {"views", to_json(views, c)},
-         {"log_likelihood", number(fit.log_likelihood)},
-         {"log_prior", number(fit.log_prior)},
-         {"parameters", to_json(fit.parameters, c)},
-         {"summary", to_json(fit.summary)},
-         {"output_names", fit.output_names},
-         {"row_labels", fit.row_labels}};
-  if (fit.recognition) {
-    const RecognitionOptions& o = fit.recognition->options();
-    j["back_constraint"] = {{"form", o.form},
-                            {"kernel", o.kernel.print()},
-                            {"lengthscale", o.lengthscale},
-                            {"hidden", o.hidden}};
-    c.put_vector("back_constraint.values", fit.recognition_values);
+  views.reserve(mappings.size());
+  for (const auto& m : mappings) views.push_back({m.view, m.posterior, m.scaling});
+  to.json["views"] = to_json(views, to.arrays);
+  to.json["row_labels"] = row_labels;
+  if (recognition) {
+    const RecognitionOptions& o = recognition->options();
+    to.json["back_constraint"] = {{"form", o.form},
+                                  {"kernel", o.kernel.print()},
+                                  {"lengthscale", o.lengthscale},
+                                  {"hidden", o.hidden}};
+    to.arrays.put_vector("back_constraint.values", recognition_values);
   }
-  if (fit.dynamics) {
-    j["dynamics"] = to_json(*fit.dynamics, fit.time_names, c);
-    c.put_vector("dynamics.theta", fit.dynamics_theta);
+  if (dynamics) {
+    to.json["dynamics"] = to_json(*dynamics, time_names, to.arrays);
+    to.arrays.put_vector("dynamics.theta", dynamics_theta);
   }
-  c.metadata = j.dump();
-  return c;
 }
 
 namespace {
@@ -68,7 +59,9 @@ void get_back_constraint(const Container& c, const json& j, MapGplvmFit& fit) {
 
 }  // namespace
 
-MapGplvmFit map_gplvm_from(const Container& c, const json& j) {
+Fit restore_map_gplvm(const Archive& from) {
+  const Container& c = from.arrays;
+  const json& j = from.json;
   if (j.at("model") != "map_gplvm")
     throw FileError(fmt::format("{} is said to be of map_gplvm and of another model", c.source));
   MapGplvmFit fit;
@@ -79,13 +72,8 @@ MapGplvmFit map_gplvm_from(const Container& c, const json& j) {
   for (const auto& m : fit.mappings)
     if (m.posterior.parts().X != fit.X || !m.posterior.has_outputs())
       throw FileError(fmt::format("{}: its views do not have the same inputs", c.source));
-  fit.parameters = parameters_from(j.at("parameters"), c);
-  fit.summary = summary_from(j.at("summary"));
-  fit.log_likelihood = number_or_nan(j.at("log_likelihood"));
-  fit.log_prior = number_or_nan(j.at("log_prior"));
-  RowNames names = row_names_from(c, j, fit.outputs(), fit.X.rows());
-  fit.output_names = std::move(names.outputs);
-  fit.row_labels = std::move(names.labels);
+  get_record(fit, c, j);
+  fit.row_labels = row_labels_from(fit, c, j, fit.outputs(), fit.X.rows());
   if (j.contains("back_constraint")) get_back_constraint(c, j.at("back_constraint"), fit);
   if (j.contains("dynamics")) {
     fit.dynamics = dynamics_from(c, j.at("dynamics"), fit.X.rows(), fit.latent(), fit.time_names);

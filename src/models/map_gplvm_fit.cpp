@@ -146,9 +146,9 @@ MapGplvmFit::Placed MapGplvmFit::place(ConstRows Y, Index iterations, Index star
     }
     if (row.array().isNaN().all()) return;
     const auto likelihood = [&](const RowMatrix& x, RowMatrix* x_bar) {
-      double value = 0.0;
-      for (const Outputs& o : all) value += log_density(o, x, rows[o.view].row(i).data(), x_bar);
-      return value;
+      double sum = 0.0;
+      for (const Outputs& o : all) sum += log_density(o, x, rows[o.view].row(i).data(), x_bar);
+      return sum;
     };
     RowMatrix best;
     if (recognition && row.allFinite()) {
@@ -157,9 +157,9 @@ MapGplvmFit::Placed MapGplvmFit::place(ConstRows Y, Index iterations, Index star
       const Objective f = [&](const Vector& u, Vector* gradient) -> std::optional<double> {
         const RowMatrix x = u.transpose();
         RowMatrix x_bar = RowMatrix::Zero(1, Q);
-        const double value = likelihood(x, gradient ? &x_bar : nullptr);
+        const double of_row = likelihood(x, gradient ? &x_bar : nullptr);
         if (gradient) *gradient = u - x_bar.transpose();
-        return 0.5 * u.squaredNorm() - value;
+        return 0.5 * u.squaredNorm() - of_row;
       };
       double lowest = 0.0;
       for (const Index r : nearest(training, rows, i, starts)) {

@@ -46,13 +46,13 @@ MapGplvmFit MapGplvm::finished(Summary summary) const {
     out.mappings.push_back({v.view, ExactPosterior(std::move(parts)), v.scaling});
     const ExactPosterior& posterior = out.mappings.back().posterior;
     summary.jitter = std::max(summary.jitter, posterior.jitter());
-    out.log_likelihood += posterior.log_evidence();
+    out.value += posterior.log_evidence();
   }
-  out.log_likelihood -= log_jacobian_;
+  out.value -= log_jacobian_;
   out.log_prior = log_prior_of(out.X, values, nullptr, nullptr) + parameters_.log_prior(values);
   summary.to_log_density(log_jacobian_);
   summary.objective = "log_posterior";
-  summary.value = out.log_likelihood + out.log_prior;
+  summary.value = out.value + out.log_prior;
   summary.route =
       fmt::format("exact: one Cholesky factorisation of N×N for each of {} views", views_.size());
   summary.warnings.insert(summary.warnings.begin(), warnings_.begin(), warnings_.end());

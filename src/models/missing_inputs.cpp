@@ -185,18 +185,12 @@ MissingInputsFit MissingInputsRegression::fit(TrainingState resume) const {
   for (auto& p : summary.trace) p.value -= d.log_jacobian;
   summary.value -= d.log_jacobian;
   summary.initial_value -= d.log_jacobian;
-  return {{fit.mappings.front().posterior,
-           d.inputs,
-           d.outputs,
-           fit.parameters,
-           summary,
-           fit.elbo - d.log_jacobian,
-           fit.log_prior,
-           {},
-           {},
-           {}},
-          d.inputs.undo(fit.mean),
-          d.inputs.undo_variance(fit.variance)};
+  RegressionFit regression(fit.mappings.front().posterior, d.inputs, d.outputs);
+  regression.parameters = fit.parameters;
+  regression.summary = summary;
+  regression.value = fit.value - d.log_jacobian;
+  regression.log_prior = fit.log_prior;
+  return {std::move(regression), d.inputs.undo(fit.mean), d.inputs.undo_variance(fit.variance)};
 }
 
 }  // namespace covary

@@ -81,12 +81,15 @@ const ModelEntry& choose_model(const AutoChoice& data, const std::vector<std::st
 }
 
 std::string readers_of(const std::string& verb, const std::string& option) {
+  const auto reads = [&](const ModelEntry& e) {
+    return option.empty() ? e.takes(verb) : e.reads(verb, option);
+  };
   std::vector<std::string> out;
   for (const ModelEntry& e : model_table()) {
-    if (!e.reads(verb, option)) continue;
-    const bool whole = std::all_of(
-        model_table().begin(), model_table().end(),
-        [&](const ModelEntry& o) { return o.written != e.written || o.reads(verb, option); });
+    if (!reads(e)) continue;
+    const bool whole =
+        std::all_of(model_table().begin(), model_table().end(),
+                    [&](const ModelEntry& o) { return o.written != e.written || reads(o); });
     const std::string name = whole ? e.written : e.label();
     if (!contains(out, name)) out.push_back(name);
   }

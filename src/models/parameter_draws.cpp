@@ -146,6 +146,20 @@ double largest_r_hat(const std::vector<RowMatrix>& chains) {
   return largest;
 }
 
+// The model of an exact fit, which sees the data as they are scaled already.
+Regression model_of(const RegressionFit& fit) {
+  const ExactPosterior& posterior = fit.posterior.as<ExactPosterior>();
+  const ExactPosteriorParts& parts = posterior.parts();
+  RegressionOptions o;
+  o.kernel = parts.kernel;
+  o.mean = parts.mean;
+  o.scale_inputs = o.scale_outputs = ScaleMode::none;
+  o.jitter = parts.jitter;
+  Regression model(parts.X, posterior.training_outputs(), o, parts.point_noise);
+  model.parameters() = fit.parameters;
+  return model;
+}
+
 }  // namespace
 
 void ParameterDrawOptions::check() const {
@@ -189,16 +203,13 @@ ParameterDraws Regression::sample_parameters(const ParameterDrawOptions& options
 }
 
 ParameterDraws sample_parameters(const RegressionFit& fit, const ParameterDrawOptions& options) {
-  const ExactPosterior& posterior = fit.posterior.as<ExactPosterior>();
-  const ExactPosteriorParts& parts = posterior.parts();
-  RegressionOptions o;
-  o.kernel = parts.kernel;
-  o.mean = parts.mean;
-  o.scale_inputs = o.scale_outputs = ScaleMode::none;  // the parts are scaled already
-  o.jitter = parts.jitter;
-  Regression model(parts.X, posterior.training_outputs(), o, parts.point_noise);
-  model.parameters() = fit.parameters;
-  return model.sample_parameters(options);
+  return model_of(fit).sample_parameters(options);
+}
+
+double RegressionFit::laplace_log_evidence() const {
+  if (!posterior.can(Capability::exact_evidence)) return std::nan("");
+  const double log_jacobian = posterior.log_evidence() - value;
+  return model_of(*this).laplace_log_evidence() - log_jacobian;
 }
 
 RegressionFit with_parameters(const RegressionFit& fit, ConstVector values) {
@@ -219,11 +230,11 @@ RegressionFit with_parameters(const RegressionFit& fit, ConstVector values) {
                                                      parts.mean_weights.cols());
   parts.appended.clear();
   out.posterior = ExactPosterior(std::move(parts));
-  out.log_marginal_likelihood += out.posterior.log_evidence() - posterior.log_evidence();
+  out.value += out.posterior.log_evidence() - posterior.log_evidence();
   out.log_prior = out.parameters.log_prior(all);
   out.summary = {};  // nothing was trained to get here
   out.summary.objective = fit.summary.objective;
-  out.summary.value = out.log_marginal_likelihood;
+  out.summary.value = out.value;
   out.summary.reason = "evaluated at the given parameters";
   out.standard_errors = Vector();
   return out;

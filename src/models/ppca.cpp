@@ -78,8 +78,13 @@ PpcaFit fit_ppca(ConstRows Y, Index latent, ScaleMode scale_outputs) {
   const auto N = static_cast<double>(Y.rows()), rest = static_cast<double>(Y.cols() - latent);
   out.pca = components(scaled, latent).first(latent);
   out.noise_variance = (out.pca.total_variance - out.pca.variances.sum()) / rest;
-  out.log_likelihood =
+  out.value =
       log_likelihood(N, out.pca.variances, rest, out.noise_variance) - out.scaling.log_jacobian(Y);
+  out.summary.objective = "log_likelihood";
+  out.summary.value = out.summary.initial_value = out.value;
+  out.summary.converged = true;
+  out.summary.stop = Stop::converged;
+  out.summary.reason = out.summary.route = "closed form";
   out.mean = out.pca.transform(scaled);
   const Vector& lambda = out.pca.variances;
   out.mean.array().rowwise() *=

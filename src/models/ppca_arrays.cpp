@@ -1,42 +1,33 @@
-#include "models/ppca_arrays.hpp"
-
 #include <fmt/format.h>
 
 #include "covary/error.hpp"
+#include "covary/models/ppca.hpp"
+#include "models/entries.hpp"
 #include "models/fit_json.hpp"
 #include "models/latent_arrays.hpp"
+#include "storage/archive.hpp"
 
 namespace covary {
 
-using nlohmann::json;
-
-Container ppca_container(const PpcaFit& fit) {
-  Container c;
-  put_scaling(c, "outputs", fit.scaling);
-  put_pca(c, fit.pca);
-  c.put_vector("noise_variance", Vector::Constant(1, fit.noise_variance));
-  c.put_rows("latent.mean", fit.mean);
-  const json j{{"kind", "ppca"},
-               {"model", "ppca"},
-               {"pca", fit.latent()},
-               {"log_likelihood", number(fit.log_likelihood)},
-               {"output_names", fit.output_names},
-               {"row_labels", fit.row_labels}};
-  c.metadata = j.dump();
-  return c;
+void PpcaFit::store(Archive& to) const {
+  put_scaling(to.arrays, "outputs", scaling);
+  put_pca(to.arrays, pca);
+  to.arrays.put_vector("noise_variance", Vector::Constant(1, noise_variance));
+  to.arrays.put_rows("latent.mean", mean);
+  to.json.update({{"pca", latent()}, {"row_labels", row_labels}});
 }
 
-PpcaFit ppca_from(const Container& c, const json& j) {
+Fit restore_ppca(const Archive& from) {
+  const Container& c = from.arrays;
+  const auto& j = from.json;
   if (j.at("model") != "ppca") throw FileError(fmt::format("{} is of no known kind", c.source));
   PpcaFit fit;
+  get_record(fit, c, j);
   fit.pca = get_pca(c, j.at("pca").get<Index>());
   fit.scaling = get_scaling(c, "outputs", fit.outputs());
   fit.noise_variance = c.vector("noise_variance", 1)(0);
   fit.mean = c.rows("latent.mean", -1, fit.latent());
-  fit.log_likelihood = number_or_nan(j.at("log_likelihood"));
-  RowNames names = row_names_from(c, j, fit.outputs(), fit.mean.rows());
-  fit.output_names = std::move(names.outputs);
-  fit.row_labels = std::move(names.labels);
+  fit.row_labels = row_labels_from(fit, c, j, fit.outputs(), fit.mean.rows());
   if (!(fit.noise_variance > 0.0) || !(fit.noise_variance <= fit.pca.variances.minCoeff()) ||
       fit.mean.rows() == 0 || !fit.mean.allFinite())
     throw FileError(fmt::format("{} has no usable noise or latent means", c.source));

@@ -116,10 +116,11 @@ RegressionFit Regression::fit() {
 
   const Vector values = parameters_.values();
   const double log_prior = parameters_.log_prior(values);
-  RegressionFit out{
-      posterior(), input_scaling_, output_scaling_, parameters_, {}, 0.0, log_prior, {}, {}, {}};
-  out.log_marginal_likelihood = out.posterior.log_evidence() - log_jacobian_;
-  summary.value = out.log_marginal_likelihood;
+  RegressionFit out(posterior(), input_scaling_, output_scaling_);
+  out.parameters = parameters_;
+  out.log_prior = log_prior;
+  out.value = out.posterior.log_evidence() - log_jacobian_;
+  summary.value = out.value;
   summary.jitter = out.posterior.jitter();
   summary.warnings.insert(summary.warnings.begin(), warnings_.begin(), warnings_.end());
   if (summary.jitter > options_.jitter)

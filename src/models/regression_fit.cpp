@@ -118,6 +118,8 @@ std::vector<FunctionDraw> RegressionFit::sample_functions(Index draws, std::uint
   return out;
 }
 
+Fit RegressionFit::stripped() const { return without_outputs(*this); }
+
 RegressionFit without_outputs(RegressionFit fit) {
   fit.posterior = fit.posterior.without_outputs();
   return fit;
@@ -129,12 +131,13 @@ RegressionFit RegressionFit::with(ConstRows X, ConstRows Y, ConstVector point_no
                                  output_scaling.cols(), Y.cols()));
   const double s = output_scaling.scale(0);
   RegressionFit out = *this;
+  if (data_rows > 0)
+    for (Index i = 0; i < Y.rows(); ++i) out.data_rows += !Y.row(i).array().isNaN().all();
   out.posterior = posterior.with(scaled_inputs(*this, X), output_scaling.apply(Y),
                                  point_noise.size() ? Vector(point_noise / (s * s)) : Vector());
   // What the scaling added to the evidence before, and adds for the new rows.
-  const double jacobian =
-      posterior.log_evidence() - log_marginal_likelihood + output_scaling.log_jacobian(Y);
-  out.log_marginal_likelihood = out.posterior.log_evidence() - jacobian;
+  const double jacobian = posterior.log_evidence() - value + output_scaling.log_jacobian(Y);
+  out.value = out.posterior.log_evidence() - jacobian;
   // Those were of the rows before.
   out.diagnostics.clear();
   out.summary.upper_bound.reset();

@@ -194,8 +194,9 @@ RegressionFit SparseRegression::fit(Trainer& trainer) {
   SparsePosterior posterior({options_.approximation, options_.kernel, options_.mean, features_,
                              unpack(values), std::move(e.Luu), e.jitter, std::move(e.factors),
                              v.rows() ? X_ : RowMatrix(), std::move(v)});
-  RegressionFit out{
-      std::move(posterior), input_scaling_, output_scaling_, parameters_, {}, 0.0, 0.0, {}, {}, {}};
+  RegressionFit out(std::move(posterior), input_scaling_, output_scaling_);
+  out.parameters = parameters_;
+  out.data_rows = rows();
   out.diagnostics = {{"inducing", static_cast<double>(features_->size())},
                      {"complexity", e.terms.complexity + log_jacobian_},
                      {"fit", e.terms.fit},
@@ -229,7 +230,7 @@ RegressionFit SparseRegression::fit(Trainer& trainer) {
                       "use more inducing inputs",
                       std::min(options_.subset, X_.rows()), *guard_, ours));
   }
-  out.log_marginal_likelihood = summary.value;
+  out.value = summary.value;
   out.log_prior = parameters_.log_prior(values);
   summary.seconds = trainer.seconds();
   out.summary = std::move(summary);

@@ -199,9 +199,9 @@ GplvmFit StochasticGplvm::finished(NaturalGaussian q, Jitter jitter, Summary sum
                 .sum();
   out.parameters = parameters_;
   out.log_prior = parameters_.log_prior(values);
-  out.elbo = best.at.value;
+  out.value = best.at.value;
   summary.objective = "elbo";
-  summary.value = out.elbo;
+  summary.value = out.value;
   summary.jitter = best.at.jitter;
   summary.route =
       fmt::format("{} by {} points for each row", options_.likelihood.print(), options_.draws);

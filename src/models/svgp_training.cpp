@@ -143,21 +143,16 @@ GeneralisedFit Svgp::described(const Parameters& parameters, const WhitenedGauss
   parts.mean = options_.mean;
   parts.mean_weights = at.values.mean_weights;
   parts.q = whole(q);
-  const double value = summary.value;
-  GeneralisedFit out{"svgp",
-                     InducingPosterior(std::move(parts)),
-                     options_.likelihood,
-                     at.likelihood,
-                     input_scaling_,
-                     output_scaling_,
-                     parameters,
-                     std::move(summary),
-                     value,
-                     parameters.log_prior(values),
-                     options_.classes,
-                     {},
-                     {},
-                     rows_->rows()};
+  GeneralisedFit out("svgp", InducingPosterior(std::move(parts)), options_.likelihood,
+                     at.likelihood);
+  out.input_scaling = input_scaling_;
+  out.output_scaling = output_scaling_;
+  out.parameters = parameters;
+  out.value = summary.value;
+  out.summary = std::move(summary);
+  out.log_prior = parameters.log_prior(values);
+  out.classes = options_.classes;
+  out.rows = rows_->rows();
   out.input_map = input_map_;
   out.diagnostics = {{"inducing", static_cast<double>(inducing())},
                      {"batch", static_cast<double>(batch_)}};

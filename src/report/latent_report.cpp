@@ -224,7 +224,7 @@ std::string latent_report(const GplvmFit& fit, const LatentReportOptions& option
           fit.dynamics ? ", over time by " + fit.dynamics->options().kernel.print() : ""));
   const std::vector<Index> active = fit.active(), order = fit.by_relevance();
   page.key_numbers({{"dimensions in use", fmt::format("{} of {}", active.size(), fit.latent())},
-                    {"bound, nats", fmt::format("{:.2f}", fit.elbo)},
+                    {"bound, nats", fmt::format("{:.2f}", fit.value)},
                     {"iterations", fmt::format("{}", fit.summary.iterations)},
                     {"seconds", fmt::format("{:.3g}", fit.summary.seconds)}});
   page.paragraph(fit.summary.reason);
@@ -260,7 +260,7 @@ std::string latent_report(const PpcaFit& fit, const LatentReportOptions& options
             fmt::format("{} rows of {} outputs through {} probabilistic principal components.",
                         fit.mean.rows(), fit.outputs(), fit.latent()));
   page.key_numbers(
-      {{"log likelihood, nats", fmt::format("{:.2f}", fit.log_likelihood)},
+      {{"log likelihood, nats", fmt::format("{:.2f}", fit.value)},
        {"noise variance", short_number(fit.noise_variance)},
        {"variance explained, %", fmt::format("{:.3g}", 100.0 * fit.pca.explained().sum())}});
   page.section("Dimensions");
@@ -287,7 +287,7 @@ std::string latent_report(const MapGplvmFit& fit, const LatentReportOptions& opt
           fit.mappings.size() > 1 ? fmt::format(" for each of {} views", fit.mappings.size()) : "",
           fit.recognition ? ", back constraint by a " + fit.recognition->options().form : "",
           fit.dynamics ? ", over time by " + fit.dynamics->options().kernel.print() : ""));
-  page.key_numbers({{"log p(Y | X), nats", fmt::format("{:.2f}", fit.log_likelihood)},
+  page.key_numbers({{"log p(Y | X), nats", fmt::format("{:.2f}", fit.value)},
                     {"log prior, nats", fmt::format("{:.2f}", fit.log_prior)},
                     {"iterations", fmt::format("{}", fit.summary.iterations)},
                     {"seconds", fmt::format("{:.3g}", fit.summary.seconds)}});

@@ -107,13 +107,13 @@ void add_evidence(Page& page, const RegressionFit& fit,
   const std::string name = exact                   ? "log evidence"
                            : s.objective == "elbo" ? "lower bound of the log evidence"
                                                    : "log evidence of the approximate model";
-  add(name.c_str(), fmt::format("{:.6g} nats{}", fit.log_marginal_likelihood,
+  add(name.c_str(), fmt::format("{:.6g} nats{}", fit.value,
                                 exact ? " (exact: lower and upper bound coincide)" : ""));
   if (!exact && s.upper_bound)
     add("upper bound of the log evidence",
         fmt::format("{:.6g} nats, {:.3g} above", *s.upper_bound,
-                    *s.upper_bound - fit.log_marginal_likelihood));
-  add("per observation", fmt::format("{:.4g} nats", fit.log_marginal_likelihood / observed));
+                    *s.upper_bound - fit.value));
+  add("per observation", fmt::format("{:.4g} nats", fit.value / observed));
   for (const auto& [what, value] : fit.diagnostics) add(what.c_str(), fmt::format("{:.6g}", value));
   add("log prior of the parameters", fmt::format("{:.6g}", fit.log_prior));
   if (leave_one_out)
@@ -265,7 +265,7 @@ std::string regression_report(const RegressionFit& fit, const RegressionReportOp
       {"rows", fmt::format("{}", fit.posterior.rows())},
       {fit.posterior.can(Capability::exact_evidence) ? "log evidence (nats)"
                                                      : fit.summary.objective + " (nats)",
-       fmt::format("{:.5g}", fit.log_marginal_likelihood)}};
+       fmt::format("{:.5g}", fit.value)}};
   const auto add_key = [&](const char* what, const Predictions& p) {
     const auto cells = score_cells(p);
     numbers.emplace_back(fmt::format("{} RMSE", what), cells[1]);

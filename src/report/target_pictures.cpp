@@ -106,8 +106,8 @@ Figure target_curve(const GeneralisedFit& fit, const TargetData& data) {
     lower(i) = t.quantile(0.025);
     upper(i) = t.quantile(0.975);
   });
-  const std::string output = named(fit.output_name, "y");
-  const std::string input = fit.input_names.empty() ? "x" : fit.input_names.front();
+  const std::string output = fit.target();
+  const std::string input = fit.input_names().empty() ? "x" : fit.input_names().front();
   Chart chart("The fit of " + output, input, output, true);
   chart.band(x, in_data_units(fit, lower), in_data_units(fit, upper), Ink::outcome,
              "95 % band of a new observation");

@@ -97,7 +97,7 @@ std::string target_report(const GeneralisedFit& fit, const TargetData& data,
     throw InputError("no row of the report has a target; give rows with targets");
   const Scores scores = scores_of(fit, data);
   const TargetPredictions p = target_predictions(fit, data, options.most_rows);
-  const std::string output = fit.output_name.empty() ? "y" : fit.output_name;
+  const std::string output = fit.target();
 
   Page page(options.title, fmt::format("{} with likelihood {} by {}, kernel {}, on {} rows.",
                                        output, fit.likelihood.print(), fit.model,

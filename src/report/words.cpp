@@ -70,8 +70,8 @@ std::string plain_warning(const std::string& warning) {
 }  // namespace
 
 std::string input_name(const RegressionFit& fit, Index d) {
-  return d < static_cast<Index>(fit.input_names.size())
-             ? fit.input_names[static_cast<std::size_t>(d)]
+  return d < static_cast<Index>(fit.input_names().size())
+             ? fit.input_names()[static_cast<std::size_t>(d)]
              : fmt::format("x{}", d);
 }
 

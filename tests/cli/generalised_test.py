@@ -155,7 +155,7 @@ class Classes(ClassTable):
             self.assertEqual(r["class"] == "7", float(r["log_joint_7"]) > float(r["log_joint_3"]))
         self.json_of("report", model, "--data", test, "--out", self.path("d.html"))
         self.assertIn("densities of the 2 classes of digit", self.read("d.html"))
-        self.refused("sample", model, test, says=["densities of classes"])
+        self.refused("sample", model, test, says=["sample is not available for class_density"])
         self.refused("update", model, test, "--out", self.path("u.cov"), says=["classifier by class densities"])
         for arguments, words in ((["--folds", "3"], "class_density does not read it"),
                                  (["--likelihood", "poisson"], "class_density does not read it"),
@@ -252,7 +252,7 @@ class Classes(ClassTable):
         self.refused("fit", self.train, "--target", "number", "--inputs", "a,b", "--likelihood", "robust_max",
                      "--model", "laplace", says=["robust_max"])
         self.refused("fit", self.train, "--target", "number", "--inputs", "a,b", "--likelihood", "softmax",
-                     "--model", "fitc", says=["softmax(3)", "sparse_ep", "svgp"])
+                     "--model", "fitc", says=["softmax(3)", "fitc or pep", "svgp"])
         self.refused("fit", self.train, "--target", "kind", "--inputs", "a,b", "--model", "pep(2)", "--quiet", says=["2"])
         self.refused("fit", self.train, "--target", "a", "--inputs", "b", "--model", "vfe", "--selection",
                      "informative_vectors", says=["greedy_variance"])

@@ -311,7 +311,7 @@ class Curve(CommandLine):
             self.assertNotEqual(run.returncode, 0)
             self.assertIn(words, run.stderr)
         self.fit("--max-iter", "2")
-        for verb, says in (("sample", "x0 to x2"), ("update", "latent-variable model")):
+        for verb, says in (("sample", "x0 to x2"), ("update", "update is not available for")):
             run = covary(verb, self.path("m.cov"), self.table, "--out", self.path("x"))
             self.assertEqual(run.returncode, 2)
             self.assertIn(says, run.stderr)

@@ -65,7 +65,7 @@ class Models(CommandLine):
         train = self.path("train.csv")
         for verb, model, option in (("predict", exact, ("--threshold", "0.4")), ("predict", exact, ("--exposure", "x")),
                                     ("predict", exact, ("--correspond", "2")), ("predict", sparse, ("--parameter-draws", "2")),
-                                    ("predict", self.path("c.cov"), ("--components",)), ("predict", self.path("c.cov"), ("--steps", "2")),
+                                    ("predict", self.path("c.cov"), ("--input-variance", "x")), ("predict", self.path("c.cov"), ("--steps", "2")),
                                     ("evaluate", exact, ("--threshold", "0.4")), ("sample", exact, ("--posterior", "slice")),
                                     ("report", exact, ("--exposure", "x", "--data", train, "--out", self.path("r.html")))):
             with self.subTest(verb=verb, option=option):

@@ -8,7 +8,7 @@
 #include "covary/data/columns.hpp"
 #include "covary/data/table.hpp"
 #include "covary/error.hpp"
-#include "covary/models/model_file.hpp"
+#include "covary/models/regression.hpp"
 
 namespace {
 
@@ -27,19 +27,20 @@ void run(char** argument) {
   options.mean = Mean(argument[4]);
   options.seed = std::stoull(argument[5]);
   options.training.starts = 2;
-  SavedModel m{
+  RegressionFit m =
       Regression(inputs.apply(train), numeric_columns(train, select_columns(train, {"y"})), options)
-          .fit(),
-      inputs};
-  m.fit.input_names = inputs.names();
-  m.fit.output_names = {"y"};
-  save_model(argument[6], m);
-  const Prediction p = m.fit.predict(inputs.apply(test));
-  json out{
-      {"value", m.fit.log_marginal_likelihood},         {"iterations", m.fit.summary.iterations},
-      {"standard_errors", list(m.fit.standard_errors)}, {"mean", list(p.mean.col(0))},
-      {"variance", list(p.variance_y.col(0))},          {"variance_f", list(p.variance_f.col(0))}};
-  for (const auto& parameter : m.fit.parameters.all())
+          .fit();
+  m.input_columns = inputs;
+  m.output_names = {"y"};
+  m.save(argument[6]);
+  const Prediction p = m.predict(inputs.apply(test));
+  json out{{"value", m.value},
+           {"iterations", m.summary.iterations},
+           {"standard_errors", list(m.standard_errors)},
+           {"mean", list(p.mean.col(0))},
+           {"variance", list(p.variance_y.col(0))},
+           {"variance_f", list(p.variance_f.col(0))}};
+  for (const auto& parameter : m.parameters.all())
     out["parameters"][parameter.path] = list(parameter.value);
   std::printf("%s\n", out.dump().c_str());
 }

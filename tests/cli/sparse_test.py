@@ -127,7 +127,7 @@ class Sparse(CommandLine):
         out = self.path("cglb.cov")
         fit = ("fit", self.train, "--target", "y", "--model", "cglb", "--inducing", "10", "--max-iter", "5")
         self.json_of(*fit, "--out", out)
-        self.refused("update", out, self.test, "--out", self.path("more.cov"), says=["fit it again"])
+        self.refused("update", out, self.test, "--out", self.path("more.cov"), says=["update is not available for cglb"])
         self.refused(*fit, "--stream", says=["cglb does not read it"])
 
     def test_a_smaller_posterior(self):

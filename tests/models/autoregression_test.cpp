@@ -60,9 +60,9 @@ TEST(Autoregression, LagsAreReadOffTheNames) {
   RegressionFit fit = fit_of(lag_windows(wave(40), 3), true);
   EXPECT_EQ(lags_of(fit), 0);
   fit.output_names = {"a", "b"};
-  fit.input_names = lag_names(fit.output_names, 3);
+  fit.input_columns = InputColumns::named(lag_names(fit.output_names, 3));
   EXPECT_EQ(lags_of(fit), 3);
-  fit.input_names[1] = "c";
+  fit.input_columns.columns[1].name = "c";
   EXPECT_EQ(lags_of(fit), 0);
 }
 

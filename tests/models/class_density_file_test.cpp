@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "covary/error.hpp"
-#include "covary/models/model_file.hpp"
+#include "covary/models/class_density.hpp"
 #include "covary/random/random.hpp"
 #include "covary/storage/container.hpp"
 #include "damage.hpp"
@@ -14,7 +14,7 @@ namespace {
 
 using testing::expect_damage_refused, testing::expect_refused;
 
-SavedClassDensity saved() {
+ClassDensityFit saved() {
   ClassDensityOptions o;
   o.classes = {"a", "b"};
   o.gplvm.latent = 2;
@@ -23,28 +23,27 @@ SavedClassDensity saved() {
   o.gplvm.held_iterations = 2;
   o.gplvm.training.max_iterations = 4;
   const Vector labels = (Vector(10) << 0, 0, 0, 0, 1, 1, 1, 1, 1, 1).finished();
-  SavedClassDensity out{fit_class_density(Random(3).normal_matrix(10, 3), labels, o), {}};
-  out.inputs.columns = {{"p", {}}, {"q", {}}, {"r", {}}};
-  out.fit.input_names = {"p", "q", "r"};
-  out.fit.output_name = "kind";
+  ClassDensityFit out = fit_class_density(Random(3).normal_matrix(10, 3), labels, o);
+  out.input_columns.columns = {{"p", {}}, {"q", {}}, {"r", {}}};
+  out.output_names = {"kind"};
   return out;
 }
 
 TEST(ClassDensityFile, RoundTripKeepsTheBits) {
-  const SavedClassDensity m = saved();
-  const AnyModel back = load_any_model_bytes(save_model_bytes(m));
-  const ClassDensityFit& fit = std::get<SavedClassDensity>(back).fit;
+  const ClassDensityFit m = saved();
+  const Fit back = load_bytes(m.bytes());
+  const ClassDensityFit& fit = back.as<ClassDensityFit>();
   RowMatrix X = Random(4).normal_matrix(3, 3);
   X(1, 2) = std::nan("");
-  EXPECT_EQ(fit.log_joint(X), m.fit.log_joint(X));
-  EXPECT_EQ(fit.predict(X), m.fit.predict(X));
-  EXPECT_EQ(fit.classes, m.fit.classes);
-  EXPECT_EQ(fit.output_name, "kind");
-  EXPECT_THROW(load_model_bytes(save_model_bytes(m)), Unsupported);
+  EXPECT_EQ(fit.log_joint(X), m.log_joint(X));
+  EXPECT_EQ(fit.predict(X), m.predict(X));
+  EXPECT_EQ(fit.classes, m.classes);
+  EXPECT_EQ(fit.target(), "kind");
+  EXPECT_THROW(load_bytes(m.bytes()).as<RegressionFit>(), Unsupported);
 }
 
 TEST(ClassDensityFile, DamageBehindValidChecksumsIsRefused) {
-  const Container good = parse_container(save_model_bytes(saved()));
+  const Container good = parse_container(saved().bytes());
   expect_damage_refused(good, {"model"});
   const auto j = nlohmann::json::parse(good.metadata);
   Container bad = good;

@@ -8,14 +8,14 @@
 #include <string>
 
 #include "covary/error.hpp"
-#include "covary/models/model_file.hpp"
+#include "covary/models/fit.hpp"
 #include "covary/storage/container.hpp"
 
 namespace covary::testing {
 
 // Damage behind checksums that are valid is a FileError.
 inline void expect_refused(const Container& bad, const std::string& what) {
-  EXPECT_THROW(load_any_model_bytes(serialise_container(bad)), FileError) << what;
+  EXPECT_THROW(load_bytes(serialise_container(bad)), FileError) << what;
 }
 
 // Every tensor left out or made nonsense, every key of the metadata but `free` ones made nonsense.

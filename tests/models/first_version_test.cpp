@@ -3,23 +3,23 @@
 // once, a text column, noise of the rows, a mean function, a prior, a tie and bounds.
 #include <gtest/gtest.h>
 
-#include "covary/models/model_file.hpp"
+#include "covary/models/regression.hpp"
 
 namespace covary {
 namespace {
 
 TEST(FirstVersion, LoadsAndPredictsWhatItDid) {
-  const SavedModel m = load_model(COVARY_TEST_DIR "/models/first_version.cov");
-  ASSERT_EQ(m.inputs.columns.size(), 2u);
-  EXPECT_EQ(m.inputs.columns[1].levels, (std::vector<std::string>{"blue", "green", "red"}));
-  EXPECT_EQ(m.fit.output_names, (std::vector<std::string>{"y", "z"}));
-  EXPECT_EQ(m.fit.posterior.as<ExactPosterior>().parts().kernel.print(),
+  const RegressionFit m = load(COVARY_TEST_DIR "/models/first_version.cov").as<RegressionFit>();
+  ASSERT_EQ(m.input_columns.columns.size(), 2u);
+  EXPECT_EQ(m.input_columns.columns[1].levels, (std::vector<std::string>{"blue", "green", "red"}));
+  EXPECT_EQ(m.output_names, (std::vector<std::string>{"y", "z"}));
+  EXPECT_EQ(m.posterior.as<ExactPosterior>().parts().kernel.print(),
             "se(ard) + matern32@0 * periodic@0 + white");
-  EXPECT_EQ(m.fit.posterior.as<ExactPosterior>().parts().mean.print(), "linear");
-  EXPECT_EQ(m.fit.parameters.at("kernel.2.variance").tied_to, "likelihood.variance");
-  EXPECT_EQ(m.fit.parameters.at("kernel.0.lengthscales").prior->describe(), "gamma(2,1)");
-  EXPECT_EQ(m.fit.summary.iterations, 6);
-  EXPECT_DOUBLE_EQ(m.fit.log_marginal_likelihood, -13.110829665477553);
+  EXPECT_EQ(m.posterior.as<ExactPosterior>().parts().mean.print(), "linear");
+  EXPECT_EQ(m.parameters.at("kernel.2.variance").tied_to, "likelihood.variance");
+  EXPECT_EQ(m.parameters.at("kernel.0.lengthscales").prior->describe(), "gamma(2,1)");
+  EXPECT_EQ(m.summary.iterations, 6);
+  EXPECT_DOUBLE_EQ(m.value, -13.110829665477553);
 
   RowMatrix X(3, 4);  // x, colour=blue, colour=green, colour=red
   X << 0.2, 0, 0, 1, 2.5, 1, 0, 0, 7.0, 0, 1, 0;
@@ -31,7 +31,7 @@ TEST(FirstVersion, LoadsAndPredictsWhatItDid) {
   variance_y << 0.05378444155392446, 0.05380120169761903, 0.09217793129862006, 0.0922867737119832,
       0.3238775199791777, 0.3238775205972547;
   // Another processor may round otherwise.
-  const Prediction p = m.fit.predict(X);
+  const Prediction p = m.predict(X);
   EXPECT_LT((p.mean - mean).cwiseAbs().maxCoeff(), 1e-10);
   EXPECT_LT((p.variance_f - variance_f).cwiseAbs().maxCoeff(), 1e-10);
   EXPECT_LT((p.variance_y - variance_y).cwiseAbs().maxCoeff(), 1e-10);

@@ -20,14 +20,9 @@ TEST(GeneralisedFit, JointPosterior) {
   const MultiLatentModel model{{"se"}, "softmax(3)", {}, X, y};
   const MultiLatentParameters at{{(Vector(2) << 9.0, 1.0).finished()}, Vector(), Matrix()};
   const JointPosterior q = laplace_approximation(model, at).posterior;
-  GeneralisedFit fit{"laplace",
-                     SoftmaxPosterior(q),
-                     "softmax(3)",
-                     Vector(),
-                     Scaling::identity(2),
-                     Scaling::identity(1),
-                     {},
-                     {}};
+  GeneralisedFit fit("laplace", SoftmaxPosterior(q), "softmax(3)", Vector());
+  fit.input_scaling = Scaling::identity(2);
+  fit.output_scaling = Scaling::identity(1);
   fit.input_scaling.scale *= 2.0;
 
   const RowMatrix X_new = Random(2).normal_matrix(5, 2);

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "covary/error.hpp"
-#include "covary/models/model_file.hpp"
+#include "covary/models/map_gplvm.hpp"
 #include "covary/random/random.hpp"
 #include "covary/storage/container.hpp"
 #include "damage.hpp"
@@ -15,7 +15,7 @@ namespace {
 using testing::expect_damage_refused, testing::expect_refused;
 
 // Two views over time, by a back constraint or with a missing cell, with labels.
-SavedMapGplvm saved(const std::string& form) {
+MapGplvmFit saved(const std::string& form) {
   RowMatrix Y = Random(3).normal_matrix(12, 4);
   MapGplvmOptions o;
   o.views = {{"a", {2, 0}}, {"b", {1, 3}}};
@@ -26,36 +26,36 @@ SavedMapGplvm saved(const std::string& form) {
     Y(2, 1) = std::nan("");
   else
     o.back_constraint = RecognitionOptions{.form = form, .hidden = 3, .seed = 4};
-  SavedMapGplvm out{MapGplvm(Y, o).fit()};
-  out.fit.output_names = {"p", "q", "r", "s"};
-  out.fit.row_labels = std::vector<std::string>(12, "x");
-  out.fit.time_names = {"t"};
+  MapGplvmFit out = MapGplvm(Y, o).fit();
+  out.output_names = {"p", "q", "r", "s"};
+  out.row_labels = std::vector<std::string>(12, "x");
+  out.time_names = {"t"};
   return out;
 }
 
 TEST(MapGplvmFile, RoundTripKeepsTheBits) {
   for (const char* form : {"", "kernel", "network"}) {
-    const SavedMapGplvm m = saved(form);
-    const AnyModel back = load_any_model_bytes(save_model_bytes(m));
-    const MapGplvmFit& fit = std::get<SavedMapGplvm>(back).fit;
-    EXPECT_EQ(fit.X, m.fit.X);
-    EXPECT_EQ(fit.log_likelihood, m.fit.log_likelihood);
-    EXPECT_EQ(fit.log_prior, m.fit.log_prior);
-    EXPECT_EQ(fit.output_names, m.fit.output_names);
-    EXPECT_EQ(fit.row_labels, m.fit.row_labels);
-    EXPECT_EQ(fit.time_names, m.fit.time_names);
-    EXPECT_EQ(fit.decode(fit.X).variance_y, m.fit.decode(m.fit.X).variance_y);
+    const MapGplvmFit m = saved(form);
+    const Fit back = load_bytes(m.bytes());
+    const MapGplvmFit& fit = back.as<MapGplvmFit>();
+    EXPECT_EQ(fit.X, m.X);
+    EXPECT_EQ(fit.value, m.value);
+    EXPECT_EQ(fit.log_prior, m.log_prior);
+    EXPECT_EQ(fit.output_names, m.output_names);
+    EXPECT_EQ(fit.row_labels, m.row_labels);
+    EXPECT_EQ(fit.time_names, m.time_names);
+    EXPECT_EQ(fit.decode(fit.X).variance_y, m.decode(m.X).variance_y);
     RowMatrix rows = Random(5).normal_matrix(3, 4);
     rows(1, 2) = std::nan("");
-    EXPECT_EQ(fit.place(rows).X, m.fit.place(rows).X);
+    EXPECT_EQ(fit.place(rows).X, m.place(rows).X);
     const RowMatrix next = RowMatrix::Constant(1, 1, 1.1);
-    EXPECT_EQ(fit.forecast(next, 1).mean, m.fit.forecast(next, 1).mean);
-    EXPECT_THROW(load_model_bytes(save_model_bytes(m)), Unsupported);
+    EXPECT_EQ(fit.forecast(next, 1).mean, m.forecast(next, 1).mean);
+    EXPECT_THROW(load_bytes(m.bytes()).as<RegressionFit>(), Unsupported);
   }
 }
 
 TEST(MapGplvmFile, DamageBehindValidChecksumsIsRefused) {
-  const Container good = parse_container(save_model_bytes(saved("kernel")));
+  const Container good = parse_container(saved("kernel").bytes());
   expect_damage_refused(good);
   const auto j = nlohmann::json::parse(good.metadata);
   const auto with = [&](const char* what, auto change) {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "covary/error.hpp"
-#include "covary/models/model_file.hpp"
+#include "covary/models/regression.hpp"
 #include "covary/random/random.hpp"
 #include "covary/storage/container.hpp"
 
@@ -21,7 +21,7 @@ std::vector<std::byte> whole_file() { return serialise_container(first_version()
 
 std::string refusal(std::span<const std::byte> bytes) {
   try {
-    load_model_bytes(bytes);
+    load_bytes(bytes).as<RegressionFit>();
   } catch (const FileError& e) {
     return e.what();
   }
@@ -94,11 +94,11 @@ TEST(ModelDamage, ChangedMetadataIsRefusedOrUsable) {
       continue;  // no JSON object any more: the container refuses to write it
     }
     try {
-      const SavedModel m = load_model_bytes(file);
-      const Prediction p = m.fit.predict(RowMatrix::Zero(1, m.fit.posterior.dims()));
+      const RegressionFit m = load_bytes(file).as<RegressionFit>();
+      const Prediction p = m.predict(RowMatrix::Zero(1, m.posterior.dims()));
       EXPECT_FALSE((p.variance_f.array() < 0.0).any());
-      EXPECT_FALSE(m.fit.parameters.table().empty());
-      EXPECT_FALSE(m.fit.summary.full().empty());
+      EXPECT_FALSE(m.parameters.table().empty());
+      EXPECT_FALSE(m.summary.full().empty());
       ++usable;
     } catch (const FileError&) {
       ++refused;
@@ -119,10 +119,10 @@ TEST(ModelDamage, EveryFieldOfAnotherTypeIsRefusedOrUsable) {
       Container c = first_version();
       c.metadata = bad.dump();
       try {
-        const SavedModel m = load_model_bytes(serialise_container(c));
-        m.fit.predict(RowMatrix::Zero(1, m.fit.posterior.dims()));
-        m.fit.parameters.table();
-        m.fit.summary.full();
+        const RegressionFit m = load_bytes(serialise_container(c)).as<RegressionFit>();
+        m.predict(RowMatrix::Zero(1, m.posterior.dims()));
+        m.parameters.table();
+        m.summary.full();
       } catch (const FileError&) {
         continue;
       }

@@ -1,4 +1,4 @@
-#include "covary/models/model_file.hpp"
+#include "covary/models/regression.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -24,7 +24,7 @@ class ModelFile : public ::testing::Test {
       ::testing::TempDir() + "covary_model_file_" + std::to_string(::getpid());
 };
 
-SavedModel rich_model() {
+RegressionFit rich_model() {
   auto d = friedman_data(40, 1, 6);
   RowMatrix Y(40, 2);
   Y << d.y, d.f;
@@ -38,63 +38,63 @@ SavedModel rich_model() {
   model.parameters().set_prior("kernel.0.lengthscales", Prior::gamma(2, 0.5));
   model.parameters().set_bounds("kernel.1.1.period", 0.2, 5.0);
   model.parameters().tie("kernel.2.variance", "likelihood.variance", 0.25);
-  SavedModel saved{model.fit(), {}};
-  for (const auto& name : d.inputs) saved.inputs.columns.push_back({name, {}});
-  saved.fit.input_names = saved.inputs.names();
-  saved.fit.output_names = {"y", "f"};
+  RegressionFit saved = model.fit();
+  for (const auto& name : d.inputs) saved.input_columns.columns.push_back({name, {}});
+  saved.output_names = {"y", "f"};
   return saved;
 }
 
 TEST_F(ModelFile, RoundTripGivesTheSameBits) {
-  const SavedModel before = rich_model();
-  save_model(path(), before);
-  const SavedModel after = load_model(path());
+  const RegressionFit before = rich_model();
+  before.save(path());
+  const RegressionFit after = load(path()).as<RegressionFit>();
   const RowMatrix X = friedman_data(30, 2, 6).X;
-  const Prediction p = before.fit.predict(X), q = after.fit.predict(X);
+  const Prediction p = before.predict(X), q = after.predict(X);
   EXPECT_EQ(p.mean, q.mean);
   EXPECT_EQ(p.variance_f, q.variance_f);
   EXPECT_EQ(p.variance_y, q.variance_y);
-  EXPECT_EQ(before.fit.parameters.values(), after.fit.parameters.values());
-  EXPECT_EQ(before.fit.parameters.table(), after.fit.parameters.table());
-  EXPECT_EQ(before.fit.summary.full(), after.fit.summary.full());
-  EXPECT_EQ(before.fit.log_marginal_likelihood, after.fit.log_marginal_likelihood);
+  EXPECT_EQ(before.parameters.values(), after.parameters.values());
+  EXPECT_EQ(before.parameters.table(), after.parameters.table());
+  EXPECT_EQ(before.summary.full(), after.summary.full());
+  EXPECT_EQ(before.value, after.value);
   // and once more: what was read is written as it was
-  save_model(path() + "2", after);
+  after.save(path() + "2");
   EXPECT_EQ(serialise_container(read_container(path())),
             serialise_container(read_container(path() + "2")));
 }
 
 TEST_F(ModelFile, KeepsTheLevelsOfTextColumns) {
-  SavedModel m = rich_model();
-  m.inputs.columns.resize(4);
-  m.inputs.columns[3].levels = {"blue", "green", "red"};
-  save_model(path(), m);
-  EXPECT_EQ(load_model(path()).inputs.columns[3].levels, m.inputs.columns[3].levels);
+  RegressionFit m = rich_model();
+  m.input_columns.columns.resize(4);
+  m.input_columns.columns[3].levels = {"blue", "green", "red"};
+  m.save(path());
+  EXPECT_EQ(load(path()).as<RegressionFit>().input_columns.columns[3].levels,
+            m.input_columns.columns[3].levels);
 }
 
 // An update extends the factor, whose bits differ from those of one formed at once: the file keeps
 // how it came about.
 TEST_F(ModelFile, RoundTripAfterUpdatesGivesTheSameBits) {
-  SavedModel m = rich_model();
+  RegressionFit m = rich_model();
   const RowMatrix X = friedman_data(30, 2, 6).X;
   for (const Index n : {7, 1}) {
     const auto more = friedman_data(n, static_cast<std::uint64_t>(10 + n), 6);
     RowMatrix Y(n, 2);
     Y << more.y, more.f;
     if (n > 1) Y(2, 0) = Y(4, 1) = std::nan("");
-    m.fit = m.fit.with(more.X, Y, Vector::Constant(n, 0.05));
+    m = m.with(more.X, Y, Vector::Constant(n, 0.05));
   }
-  EXPECT_EQ(m.fit.posterior.as<ExactPosterior>().parts().appended, (std::vector<Index>{7, 1}));
+  EXPECT_EQ(m.posterior.as<ExactPosterior>().parts().appended, (std::vector<Index>{7, 1}));
   for (const bool outputs : {true, false}) {
-    if (!outputs) m.fit = without_outputs(m.fit);
-    save_model(path(), m);
-    const SavedModel after = load_model(path());
-    const Prediction p = m.fit.predict(X), q = after.fit.predict(X);
+    if (!outputs) m = without_outputs(m);
+    m.save(path());
+    const RegressionFit after = load(path()).as<RegressionFit>();
+    const Prediction p = m.predict(X), q = after.predict(X);
     EXPECT_EQ(p.mean, q.mean);
     EXPECT_EQ(p.variance_f, q.variance_f);
-    EXPECT_EQ(p.mean, after.fit.predict_mean(X));
+    EXPECT_EQ(p.mean, after.predict_mean(X));
     if (outputs) {
-      EXPECT_EQ(m.fit.posterior.log_evidence(), after.fit.posterior.log_evidence());
+      EXPECT_EQ(m.posterior.log_evidence(), after.posterior.log_evidence());
     }
   }
 }
@@ -110,46 +110,44 @@ TEST_F(ModelFile, RoundTripWithJitterGivesTheSameBits) {
   parts.theta = Vector::Ones(2);
   parts.X = X;
   parts.Y = Y;
-  SavedModel m{Regression(X, Y).fit(), {}};
-  m.fit.posterior = ExactPosterior(parts);
-  ASSERT_GT(m.fit.posterior.jitter(), 0.0);
-  m.inputs.columns = {{"x", {}}};
-  m.fit.input_names = {"x"};
-  m.fit.output_names = {"y", "z"};
-  save_model(path(), m);
-  const SavedModel after = load_model(path());
+  RegressionFit m = Regression(X, Y).fit();
+  m.posterior = ExactPosterior(parts);
+  ASSERT_GT(m.posterior.jitter(), 0.0);
+  m.input_columns.columns = {{"x", {}}};
+  m.output_names = {"y", "z"};
+  m.save(path());
+  const RegressionFit after = load(path()).as<RegressionFit>();
   const RowMatrix at = RowMatrix::Random(9, 1);
-  EXPECT_EQ(m.fit.predict(at).mean, after.fit.predict(at).mean);
-  EXPECT_EQ(m.fit.predict(at).variance_f, after.fit.predict(at).variance_f);
-  EXPECT_EQ(m.fit.posterior.jitter(), after.fit.posterior.jitter());
+  EXPECT_EQ(m.predict(at).mean, after.predict(at).mean);
+  EXPECT_EQ(m.predict(at).variance_f, after.predict(at).variance_f);
+  EXPECT_EQ(m.posterior.jitter(), after.posterior.jitter());
 }
 
 TEST_F(ModelFile, WithoutOutputsItPredictsTheSameBits) {
-  const SavedModel with = rich_model();
-  SavedModel without{without_outputs(with.fit), with.inputs};
-  save_model(path(), without);
+  const RegressionFit with = rich_model();
+  RegressionFit without = without_outputs(with);
+  without.save(path());
   EXPECT_FALSE(read_container(path()).has("Y"));
-  const SavedModel after = load_model(path());
-  EXPECT_FALSE(after.fit.posterior.as<ExactPosterior>().has_outputs());
+  const RegressionFit after = load(path()).as<RegressionFit>();
+  EXPECT_FALSE(after.posterior.as<ExactPosterior>().has_outputs());
   const RowMatrix X = friedman_data(30, 2, 6).X;
-  const Prediction p = with.fit.predict(X), q = after.fit.predict(X);
+  const Prediction p = with.predict(X), q = after.predict(X);
   EXPECT_EQ(p.mean, q.mean);
   EXPECT_EQ(p.variance_f, q.variance_f);
   EXPECT_EQ(p.variance_y, q.variance_y);
-  EXPECT_EQ(with.fit.covariance(X, 1), after.fit.covariance(X, 1));
-  EXPECT_EQ(with.fit.gradient(X).mean, after.fit.gradient(X).mean);
-  EXPECT_EQ(with.fit.components(X)[1].mean, after.fit.components(X)[1].mean);
-  EXPECT_EQ(with.fit.sample(X, 2, 1), after.fit.sample(X, 2, 1));
-  EXPECT_EQ(with.fit.log_marginal_likelihood, after.fit.log_marginal_likelihood);
-  EXPECT_EQ(with.fit.parameters.table(), after.fit.parameters.table());
+  EXPECT_EQ(with.covariance(X, 1), after.covariance(X, 1));
+  EXPECT_EQ(with.gradient(X).mean, after.gradient(X).mean);
+  EXPECT_EQ(with.components(X)[1].mean, after.components(X)[1].mean);
+  EXPECT_EQ(with.sample(X, 2, 1), after.sample(X, 2, 1));
+  EXPECT_EQ(with.value, after.value);
+  EXPECT_EQ(with.parameters.table(), after.parameters.table());
   // and once more
-  EXPECT_EQ(save_model_bytes(after),
-            save_model_bytes(SavedModel{without_outputs(after.fit), after.inputs}));
+  EXPECT_EQ(after.bytes(), without_outputs(after).bytes());
 }
 
 TEST_F(ModelFile, WithoutOutputsWhatNeedsThemIsRefused) {
-  const SavedModel m = rich_model();
-  const RegressionFit fit = without_outputs(m.fit);
+  const RegressionFit m = rich_model();
+  const RegressionFit fit = without_outputs(m);
   const auto refused = [](const std::function<void()>& call) {
     try {
       call();
@@ -168,13 +166,13 @@ TEST_F(ModelFile, WithoutOutputsWhatNeedsThemIsRefused) {
 
 // A well-formed container whose content makes no sense is refused, never a crash.
 TEST_F(ModelFile, RefusesContentThatMakesNoSense) {
-  save_model(path(), rich_model());
+  rich_model().save(path());
   const Container good = read_container(path());
   const auto refused = [&](const std::function<void(Container&)>& spoil) {
     Container bad = good;
     spoil(bad);
     write_container(path(), bad);
-    EXPECT_THROW(load_model(path()), FileError);
+    EXPECT_THROW(load(path()).as<RegressionFit>(), FileError);
   };
   refused([](Container& c) { c.tensors.erase("X"); });
   refused([](Container& c) {
@@ -196,7 +194,7 @@ TEST_F(ModelFile, RefusesContentThatMakesNoSense) {
   refused([](Container& c) { c.metadata = "{}"; });
   refused([](Container& c) { c.metadata.replace(c.metadata.find("se(ard)"), 7, "se(are)"); });
   refused([](Container& c) { c.metadata.replace(c.metadata.find("\"exact\""), 7, "\"magic\""); });
-  EXPECT_THROW(load_model(folder_ + "/none.cov"), FileError);
+  EXPECT_THROW(load(folder_ + "/none.cov").as<RegressionFit>(), FileError);
 }
 
 }  // namespace

@@ -42,8 +42,8 @@ TEST(Ppca, IsTheMaximumOfTheLikelihood) {
   const RowMatrix Y = rows(30, 1);
   const PpcaFit fit = fit_ppca(Y, 2, ScaleMode::none);
   const Vector mean = Y.colwise().mean();
-  EXPECT_NEAR(fit.log_likelihood, log_normal(Y, mean, covariance(fit.W(), fit.noise_variance)),
-              1e-10 * std::abs(fit.log_likelihood));
+  EXPECT_NEAR(fit.value, log_normal(Y, mean, covariance(fit.W(), fit.noise_variance)),
+              1e-10 * std::abs(fit.value));
   // The slope is zero in every direction of W, σ² and the mean.
   Vector at(10 + 1 + 5);
   at << fit.W().reshaped(), fit.noise_variance, mean;
@@ -51,7 +51,7 @@ TEST(Ppca, IsTheMaximumOfTheLikelihood) {
     return log_normal(Y, v.tail(5), covariance(Matrix(v.head(10).reshaped(5, 2)), v(10)));
   };
   expect_gradient(likelihood, Vector::Zero(at.size()), at);
-  EXPECT_GT(fit.log_likelihood, fit_ppca(Y, 1, ScaleMode::none).log_likelihood);
+  EXPECT_GT(fit.value, fit_ppca(Y, 1, ScaleMode::none).value);
 }
 
 TEST(Ppca, RowsAreGaussianHoweverFewOfTheirCellsAreSeen) {
@@ -90,7 +90,7 @@ TEST(Ppca, RowsAreGaussianHoweverFewOfTheirCellsAreSeen) {
       }
     }
     double sum = fit.infer(Y).log_density.sum();
-    EXPECT_NEAR(sum, fit.log_likelihood, 1e-9 * std::abs(sum));
+    EXPECT_NEAR(sum, fit.value, 1e-9 * std::abs(sum));
     EXPECT_LT((fit.decode(found.mean).mean.row(0) - found.outputs.mean.row(0)).norm(), 1e-10);
   }
 }

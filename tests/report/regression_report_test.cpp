@@ -45,7 +45,7 @@ TEST(RegressionReport, OneInputShowsTheFit) {
   EXPECT_FALSE(has(html, ">Components</h2>"));
   EXPECT_EQ(testing::paths(html, "line draw").size(), 4u);
   EXPECT_EQ(testing::count(testing::paths(html, "dots data").at(0), "M"), 80u);
-  EXPECT_TRUE(has(html, fmt::format("{:.6g} nats (exact", fit.log_marginal_likelihood)));
+  EXPECT_TRUE(has(html, fmt::format("{:.6g} nats (exact", fit.value)));
   for (const auto& p : fit.parameters.all()) EXPECT_TRUE(has(html, p.path));
   EXPECT_TRUE(has(html, fmt::format("{:.3g}</td>", fit.standard_errors(0))));
   // The mean is above the middle of the f band nowhere: both are drawn on one grid.
@@ -139,7 +139,8 @@ TEST(RegressionReport, HeldOutDataAreScored) {
 TEST(RegressionReport, NamesAreEscaped) {
   const SyntheticData d = friedman_data(30, 5, 5);
   RegressionFit fit = fitted(d.X, d.y, "se(ard)", 3);
-  fit.input_names = {"a<b", "c&d", "\"e\"", "</svg><script>alert(1)</script>", "f'"};
+  fit.input_columns =
+      InputColumns::named({"a<b", "c&d", "\"e\"", "</svg><script>alert(1)</script>", "f'"});
   fit.output_names = {"<img src=x onerror=alert(1)>"};
   fit.summary.warnings.push_back("<b>warned</b>");
   RegressionReportOptions o;

@@ -43,9 +43,10 @@ Rates counts(Index N, Index D, bool exposure) {
   o.training.max_iterations = 15;
   o.aux = data.aux;
   GeneralisedFit fit = Generalised(data.X, data.y, o).fit();
-  fit.output_name = "arrivals <n>";
-  fit.input_names = {"hour"};
-  fit.input_names.resize(static_cast<std::size_t>(D), "other");
+  fit.output_names = {"arrivals <n>"};
+  std::vector<std::string> names{"hour"};
+  names.resize(static_cast<std::size_t>(D), "other");
+  fit.input_columns = InputColumns::named(names);
   return {std::move(data), std::move(fit)};
 }
 

@@ -20,6 +20,8 @@ struct InputColumns {
   // From the given columns of a table. Text columns are coded one-hot, and `notes` says so.
   static InputColumns from(const Table& table, const std::vector<Index>& chosen,
                            std::vector<std::string>* notes = nullptr);
+  // Columns of numbers with these names.
+  static InputColumns named(const std::vector<std::string>& names);
   std::vector<std::string> names() const;  // of the encoded columns, "colour=red" for indicators
   // The encoded inputs of a table. Columns are found by name; a table that lacks the names but has
   // exactly as many columns is taken in order.

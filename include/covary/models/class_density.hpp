@@ -15,12 +15,17 @@ struct ClassDensityOptions {
 
 // Classification by the density of the inputs: log p(x | class) of a Bayesian GP-LVM for each
 // class, p(class | x) by Bayes' rule (Damianou 2015, section 3.5.5). Immutable.
-struct ClassDensityFit {
+struct ClassDensityFit : FitNode {
   std::vector<GplvmFit> densities;
-  Vector log_prior;  // of the classes
+  Vector log_class_prior;
   std::vector<std::string> classes = {};
-  std::vector<std::string> input_names = {};
-  std::string output_name = {};
+
+  ClassDensityFit() { model = "class_density"; }
+  std::string kind() const override { return "class_density"; }
+  Answer details() const override;
+  void store(Archive& to) const override;
+  NamedColumns predict(const Table& rows, TableQuestion& question) const override;
+  Answer evaluate(const Table& rows, const TableQuestion& question) const override;
 
   Index inputs() const { return densities.front().outputs(); }
   Index size() const { return static_cast<Index>(densities.size()); }

@@ -7,8 +7,8 @@
 #include "covary/data/scaling.hpp"
 #include "covary/inference/posterior.hpp"
 #include "covary/likelihoods/likelihood.hpp"
+#include "covary/models/fit.hpp"
 #include "covary/models/input_map.hpp"
-#include "covary/training/summary.hpp"
 
 namespace covary {
 
@@ -19,22 +19,32 @@ struct GeneralisedPrediction {
 };
 
 // A trained model y ~ p(y | f(x)) of any likelihood, with the units undone. Immutable.
-struct GeneralisedFit {
-  std::string model;  // "laplace", "ep", "vgp", "svgp", …
+struct GeneralisedFit : FitNode {
   Posterior posterior;
   Likelihood likelihood;
   Vector likelihood_parameters;
   Scaling input_scaling, output_scaling;  // outputs are scaled where they are any real number
-  Parameters parameters;
-  Summary summary;     // values in the units of the data
-  double value = 0.0;  // the evidence, as approximated, or its bound; in the units of the data
-  double log_prior = 0.0;
   std::vector<std::string> classes = {};  // the names of labels 0, 1, …, or none
-  std::vector<std::string> input_names = {};
-  std::string output_name = {};
-  Index rows = 0;  // with a target, of the data
-  std::vector<std::pair<std::string, double>> diagnostics = {};
-  InputMap input_map = {};  // from the scaled inputs to what the model sees
+  Index rows = 0;                         // with a target, of the data
+  InputMap input_map = {};                // from the scaled inputs to what the model sees
+
+  GeneralisedFit(std::string name, Posterior q, Likelihood of, Vector of_likelihood)
+      : posterior(std::move(q)),
+        likelihood(std::move(of)),
+        likelihood_parameters(std::move(of_likelihood)) {
+    model = std::move(name);
+  }
+
+  std::string kind() const override { return "generalised"; }
+  Answer details() const override;
+  void store(Archive& to) const override;
+  NamedColumns predict(const Table& rows, TableQuestion& question) const override;
+  Answer evaluate(const Table& rows, const TableQuestion& question) const override;
+  NamedColumns sample(const Table& rows, const TableQuestion& question) const override;
+  Fit update(const Table& rows, const TableQuestion& question) const override;
+  Smaller compressed(const CompressOptions& options) const override;
+  HeldOut held_out(const ModelData& rows) const override;
+  std::string in_a_sentence() const;
 
   Index inputs() const { return input_scaling.cols(); }
   // From the inputs of the data to those of the model; and back, to the point of the data that lies

@@ -9,7 +9,7 @@
 #include "covary/inference/latent_inputs.hpp"
 #include "covary/inference/sparse_posterior.hpp"
 #include "covary/likelihoods/likelihood.hpp"
-#include "covary/training/summary.hpp"
+#include "covary/models/fit.hpp"
 
 namespace covary {
 
@@ -20,7 +20,7 @@ struct LatentView {
 };
 
 // A trained latent-variable model. Immutable.
-struct GplvmFit {
+struct GplvmFit : FitNode {
   struct Mapping {
     LatentView view;
     Posterior posterior;  // from the latent space, in the units the model saw
@@ -32,17 +32,20 @@ struct GplvmFit {
   // Of a dynamical model: the prior over time and the values of its parameters.
   std::shared_ptr<const DynamicalInputs> dynamics = nullptr;
   Vector dynamics_values = {};
-  Parameters parameters;
-  Summary summary;    // values in the units of the data
-  double elbo = 0.0;  // of the data, in their units
-  double log_prior = 0.0;
-  std::vector<std::string> output_names = {};
   std::vector<std::string> row_labels = {};  // of the rows, for pictures and scores; or none
   std::vector<std::string> time_names = {};  // of the columns that a dynamical model follows
   // How outputs arise from the functions, where that is not by Gaussian noise: the mapping is then
   // that of the functions, and outputs are not scaled.
   std::optional<Likelihood> likelihood = {};
   Vector likelihood_values = {};
+
+  GplvmFit() { model = "gplvm"; }
+  std::string kind() const override { return "gplvm"; }
+  Answer details() const override;
+  void store(Archive& to) const override;
+  NamedColumns predict(const Table& rows, TableQuestion& question) const override;
+  Answer evaluate(const Table& rows, const TableQuestion& question) const override;
+  NamedColumns sample(const Table& rows, const TableQuestion& question) const override;
 
   Index latent() const { return mean.cols(); }
   Index outputs() const;

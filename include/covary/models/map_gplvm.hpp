@@ -43,8 +43,9 @@ struct MapGplvmOptions {
   void check() const;
 };
 
-// A trained GP-LVM whose latent inputs are points. Immutable.
-struct MapGplvmFit {
+// A trained GP-LVM whose latent inputs are points: the value is log p(Y | X), the log prior that of
+// X and of the parameters. Immutable.
+struct MapGplvmFit : FitNode {
   struct Mapping {
     LatentView view;
     ExactPosterior posterior;  // from the latent space, in the units the model saw
@@ -57,14 +58,17 @@ struct MapGplvmFit {
   std::shared_ptr<const Recognition> recognition = nullptr;
   Vector recognition_values = {};
   std::shared_ptr<const DynamicalInputs> dynamics = nullptr;
-  Vector dynamics_theta = {};  // of its kernel
-  Parameters parameters;
-  Summary summary;              // values in the units of the data
-  double log_likelihood = 0.0;  // log p(Y | X), in the units of the data
-  double log_prior = 0.0;       // of X and of the parameters
-  std::vector<std::string> output_names = {};
+  Vector dynamics_theta = {};                // of its kernel
   std::vector<std::string> row_labels = {};  // of the rows, for pictures and scores; or none
   std::vector<std::string> time_names = {};
+
+  MapGplvmFit() { model = "map_gplvm"; }
+  std::string kind() const override { return "map_gplvm"; }
+  Answer details() const override;
+  void store(Archive& to) const override;
+  NamedColumns predict(const Table& rows, TableQuestion& question) const override;
+  Answer evaluate(const Table& rows, const TableQuestion& question) const override;
+  NamedColumns sample(const Table& rows, const TableQuestion& question) const override;
 
   Index latent() const { return X.cols(); }
   Index outputs() const;

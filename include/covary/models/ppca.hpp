@@ -6,6 +6,7 @@
 #include "covary/data/pca.hpp"
 #include "covary/data/scaling.hpp"
 #include "covary/inference/exact_posterior.hpp"
+#include "covary/models/fit.hpp"
 
 namespace covary {
 
@@ -13,14 +14,19 @@ namespace covary {
 // ε ~ N(0, σ²I), so that y ~ N(μ, WWᵀ + σ²I), at the maximum of the likelihood:
 // W = U_Q(Λ_Q − σ²I)^½ of the first Q eigenpairs of the covariance of the rows, and σ² is the mean
 // of the eigenvalues that are left. Immutable.
-struct PpcaFit {
+struct PpcaFit : FitNode {
   Scaling scaling;              // of the outputs; the rest is in the units the model saw
   Pca pca;                      // Q components of the scaled outputs
   double noise_variance = 0.0;  // σ²
-  double log_likelihood = 0.0;  // of the data, in their units
   RowMatrix mean;               // of x given the rows of the fit, N×Q
-  std::vector<std::string> output_names = {};
   std::vector<std::string> row_labels = {};  // of the rows, for pictures and scores; or none
+
+  PpcaFit() { model = "ppca"; }
+  std::string kind() const override { return "ppca"; }
+  Answer details() const override;
+  void store(Archive& to) const override;
+  NamedColumns predict(const Table& rows, TableQuestion& question) const override;
+  Answer evaluate(const Table& rows, const TableQuestion& question) const override;
 
   Index latent() const { return pca.size(); }
   Index outputs() const { return pca.inputs(); }

@@ -9,6 +9,7 @@
 #include "covary/data/scaling.hpp"
 #include "covary/inference/exact_posterior.hpp"
 #include "covary/inference/sparse_posterior.hpp"
+#include "covary/models/fit.hpp"
 #include "covary/parameters/parameters.hpp"
 #include "covary/training/trainer.hpp"
 
@@ -39,18 +40,30 @@ struct RegressionOptions {
 };
 
 // A trained model: the posterior with the units undone, and what training did. Immutable.
-struct RegressionFit {
+struct RegressionFit : FitNode {
   Posterior posterior;  // in the units the model saw
   Scaling input_scaling, output_scaling;
-  Parameters parameters;
-  Summary summary;                       // values in the units of the data
-  double log_marginal_likelihood = 0.0;  // of the data, in their units
-  double log_prior = 0.0;
-  Vector standard_errors;  // of the free entries of `parameters`; empty when not computed, NaN
-                           // where flat
-  std::vector<std::string> input_names, output_names;
-  // What else the inference has to say, by name: the terms of a bound, its bracket, …
-  std::vector<std::pair<std::string, double>> diagnostics = {};
+  Index data_rows = 0;  // with an observed output; 0: as many as the posterior knows of
+
+  RegressionFit(Posterior q, Scaling inputs, Scaling outputs)
+      : posterior(std::move(q)),
+        input_scaling(std::move(inputs)),
+        output_scaling(std::move(outputs)) {
+    model = posterior.name();
+  }
+
+  std::string kind() const override { return "regression"; }
+  Answer details() const override;
+  void store(Archive& to) const override;
+  Fit stripped() const override;
+  NamedColumns predict(const Table& rows, TableQuestion& question) const override;
+  Answer evaluate(const Table& rows, const TableQuestion& question) const override;
+  NamedColumns sample(const Table& rows, const TableQuestion& question) const override;
+  Fit update(const Table& rows, const TableQuestion& question) const override;
+  Smaller compressed(const CompressOptions& options) const override;
+  HeldOut held_out(const ModelData& rows) const override;
+  double laplace_log_evidence() const override;
+  Index lags() const override;
 
   // All in the units of the data.
   Prediction predict(ConstRows X) const;
@@ -71,9 +84,9 @@ struct RegressionFit {
   RegressionFit with(ConstRows X, ConstRows Y, ConstVector point_noise = Vector()) const;
 };
 
-// The fit without the outputs it was trained on, to be given away without them in plain sight. It
-// predicts with the same bits; what needs the outputs is an InputError. It hides nothing:
-// whoever has the inputs and can predict can nearly tell the outputs.
+// The fit without the outputs it was trained on, as stripped() has it, to be given away without
+// them in plain sight. It predicts with the same bits; what needs the outputs is an InputError. It
+// hides nothing: whoever has the inputs and can predict can nearly tell the outputs.
 RegressionFit without_outputs(RegressionFit fit);
 
 // Exact regression y = m(x) + f(x) + noise with Gaussian noise, P outputs sharing one kernel.

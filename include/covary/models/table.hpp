@@ -5,8 +5,13 @@
 #include <vector>
 
 #include "covary/linalg/types.hpp"
+#include "covary/models/fit_options.hpp"
 
 namespace covary {
+
+class Fit;
+struct Archive;
+struct FitRequest;
 
 // What a fit costs.
 struct Cost {
@@ -39,20 +44,6 @@ enum class Targets {
 // Beside what a model's plain form reads, one of its forms may read fewer options or others.
 enum class Form { plain, minibatches, missing_inputs };
 
-// Models that are made and trained alike.
-enum class Family {
-  exact,
-  sparse,
-  missing_inputs,
-  generalised,
-  svgp,
-  gplvm,
-  stochastic_gplvm,
-  map_gplvm,
-  ppca,
-  class_density
-};
-
 // A model that a user asks for by name. Lists of words are separated by spaces; options are written
 // without their dashes.
 struct ModelEntry {
@@ -61,13 +52,15 @@ struct ModelEntry {
   std::string aliases;
   Targets targets;
   Form form;
-  Family family;
   std::string sentence, use, time, memory, page;
   Cost (*cost)(const ProblemSize&);
   std::string properties;  // what the data may be, in words of model_capabilities()
   std::string fit;         // the options of `fit` that it reads
   // What its fits can be given to: each verb with those of its options that depend on the model.
   std::vector<std::pair<std::string, std::string>> verbs;
+  Fit (*make)(FitRequest& request);  // trains one
+  std::string kind;                  // of its fits in a file
+  Fit (*restore)(const Archive& from);
 
   std::string label()
       const;  // written, with its form or its targets where the name alone is not enough
@@ -76,6 +69,8 @@ struct ModelEntry {
 };
 
 const std::vector<ModelEntry>& model_table();
+// Adds a model of your own; before the table is used.
+void add_model(ModelEntry entry);
 
 // Something that a model can or cannot do: a property of the data it takes, a verb, or an option.
 struct ModelCapability {
@@ -109,8 +104,8 @@ struct AutoChoice {
 const ModelEntry& choose_model(const AutoChoice& data, const std::vector<std::string>& options,
                                bool parametric_features);
 
-// The entries that read an option, as "laplace, ep or svgp"; a name that stands for several entries
-// comes once if all of them do.
+// The entries that read an option, or with none take the verb, as "laplace, ep or svgp"; a name
+// that stands for several entries comes once if all of them do.
 std::string readers_of(const std::string& verb, const std::string& option);
 
 }  // namespace covary

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "covary/data/inputs.hpp"
+#include "covary/data/labels.hpp"
+#include "covary/data/scaling.hpp"
+#include "covary/likelihoods/likelihood.hpp"
+#include "covary/models/fit_options.hpp"
+#include "covary/models/gplvm_fit.hpp"
+#include "covary/statistics/rows.hpp"
+
+namespace covary {
+
+// What is told while something is done.
+using Tell = std::function<void(const std::string&)>;
+
+// The data by the parts they play. A model of inputs and outputs has X and Y, one of outputs alone
+// Y.
+struct ModelData {
+  RowMatrix X = {}, Y = {};
+  Vector noise = {};  // known variances of the rows, or none
+  // Of a model of another likelihood than Gaussian regression: the likelihood itself, the classes
+  // of the target, the column beside it and the weights of the rows.
+  std::optional<Likelihood> likelihood = {};
+  Labels labels = {};
+  Vector aux = {}, weights = {};
+  InputColumns inputs = {};
+  std::vector<std::string> output_names = {};
+  std::vector<std::string> fold_labels = {};  // of the rows, where --folds names a column
+  // Of a model of outputs alone: times and the first rows of sequences, views, labels of the rows.
+  RowMatrix times = {};
+  std::vector<Index> sequences = {};
+  std::vector<LatentView> views = {};
+  std::vector<std::string> time_names = {}, row_labels = {};
+  // Rows that stay in a file, instead of X and Y, and how they are best scaled.
+  std::shared_ptr<FileRows> file = nullptr;
+  ScaleMode file_inputs = ScaleMode::columns, file_outputs = ScaleMode::columns;
+
+  Index count() const { return file ? file->rows() : Y.rows(); }
+  ModelData rows(const std::vector<Index>& numbers) const;
+};
+
+// Which columns of a table play which part.
+struct Roles {
+  std::vector<Index> targets, noise, exposure, weights, folds, inputs;
+};
+Roles find_roles(const Table& table, const FitOptions& o);
+// The rows of a block that --missing keeps; `first` is the number of its first row.
+std::vector<Index> kept_rows(ConstRows X, ConstRows Y, const std::string& policy, Index first);
+// NaN is a missing cell; infinities, and what has no square, are an InputError.
+void refuse_infinities(const RowMatrix& values, const std::vector<std::string>& names);
+void tell_left_out(Index kept, Index all, const std::string& policy, const Tell& tell);
+
+// Throws unless --likelihood is an expression, auto, or one whose classes are counted in the data.
+void check_likelihood(const std::string& expression);
+// Whether --likelihood, if it is not auto, is one of classes.
+bool is_of_classes(const std::string& expression);
+// The likelihood of a target with these classes: by their number where the expression, or auto,
+// leaves it open. InputError where it has another number.
+Likelihood likelihood_of(const std::string& expression, const Labels& labels,
+                         const std::string& target, const Tell& tell);
+
+// The data of a table for a model of inputs and outputs, with --lags the windows of series; and for
+// one of outputs alone, which are the targets or, where none are named, all numeric columns.
+ModelData read_data(const Table& table, const FitOptions& o, const Tell& tell);
+ModelData read_outputs(const Table& table, const FitOptions& o, const Tell& tell);
+
+}  // namespace covary

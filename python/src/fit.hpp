@@ -1,0 +1,11 @@
+#pragma once
+
+#include "arrays.hpp"
+#include "covary/models/fit.hpp"
+
+namespace covary::python {
+
+// As the class that a fit is of, below Fit.
+nb::object to_python(const Fit& fit);
+
+}  // namespace covary::python

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "covary/models/gplvm.hpp"
+#include "covary/models/request.hpp"
+
+namespace covary {
+
+// What a request says of every GP-LVM, but for its dimensions.
+GplvmOptions gplvm_options(const FitRequest& r);
+
+}  // namespace covary

@@ -1,0 +1,180 @@
+#include "covary/models/model_choice.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "covary/error.hpp"
+#include "covary/features/choice.hpp"
+
+namespace covary {
+namespace {
+
+using Entries = std::vector<const ModelEntry*>;
+
+bool contains(const std::vector<std::string>& words, const std::string& word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+template <class Keep>
+Entries kept(const Entries& entries, const Keep& keep) {
+  Entries out;
+  for (const ModelEntry* e : entries)
+    if (keep(*e)) out.push_back(e);
+  return out;
+}
+
+// Whether some model reads it, so that another may not.
+bool depends_on_model(const std::string& verb, const std::string& option) {
+  return std::any_of(model_table().begin(), model_table().end(),
+                     [&](const ModelEntry& e) { return e.reads(verb, option); });
+}
+
+}  // namespace
+
+void check_options(const std::string& verb, const std::vector<std::string>& given,
+                   const Entries& entries, const std::string& who) {
+  for (const std::string& option : given) {
+    if (!depends_on_model(verb, option)) continue;
+    if (std::none_of(entries.begin(), entries.end(),
+                     [&](const ModelEntry* e) { return e->reads(verb, option); }))
+      throw Unsupported(fmt::format("--{} is for --model {}; {} does not read it", option,
+                                    readers_of(verb, option), who));
+  }
+}
+
+const ModelEntry& entry_of(const FitNode& fit) {
+  for (const ModelEntry* e : parse_model(fit.model).entries)
+    if (e->form == Form::plain && e->kind == fit.kind()) return *e;
+  throw Error("internal", fmt::format("no model '{}' has fits of kind {}", fit.model, fit.kind()));
+}
+
+void check_options(const std::string& verb, const std::vector<std::string>& given,
+                   const FitNode& fit) {
+  const ModelEntry& entry = entry_of(fit);
+  if (!entry.takes(verb)) {
+    throw Unsupported(fmt::format("covary {} is not available for {}; it is for {}", verb,
+                                  entry.label(), readers_of(verb, "")));
+  }
+  check_options(verb, given, {&entry}, entry.label());
+}
+
+ModelChoice::ModelChoice(const FitOptions& options)
+    : name_(parse_model(options.model)),
+      given_(options.given),
+      entries_(name_.entries),
+      likelihood_(options.likelihood) {
+  parametric_ = FeatureChoice(options.features).is_parametric();
+  narrow(options.likelihood, options.missing == "learn");
+}
+
+void ModelChoice::narrow(const std::string& likelihood, bool learns) {
+  if (name_.is_auto())
+    entries_ = kept(entries_, [&](const ModelEntry& e) {
+      return e.name == "exact" || e.name == "laplace" || e.name == "svgp" ||
+             e.name == (parametric_ ? "sor" : "vfe");
+    });
+  // Minibatches and other likelihoods are a form of their own of some models.
+  bool batches = likelihood != "auto" && likelihood != "gaussian";
+  for (const char* option :
+       {"batch", "epochs", "steps", "learning-rate", "schedule", "natural-step"})
+    batches = batches || contains(given_, option);
+  entries_ = kept(entries_, [&](const ModelEntry& e) {
+    const bool has_form = std::any_of(entries_.begin(), entries_.end(), [](const ModelEntry* o) {
+      return o->form == Form::minibatches;
+    });
+    return !has_form || (e.form == Form::minibatches) == batches;
+  });
+  if (likelihood != "auto" && (!only() || only()->targets != Targets::none)) {
+    const bool gaussian = likelihood == "gaussian";
+    const Entries before = entries_;
+    entries_ = kept(entries_, [&](const ModelEntry& e) {
+      if (e.targets == Targets::any) return !gaussian || !name_.is_auto();
+      return e.targets == Targets::classes || (e.targets == Targets::gaussian) == gaussian;
+    });
+    if (entries_.empty() && gaussian) entries_ = before;
+    if (entries_.empty())
+      throw Unsupported(fmt::format(
+          "--model {} does not take the likelihood '{}'; use laplace, ep, ep(α), vgp, svgp, fitc, "
+          "pep(α) or auto",
+          name_.text, likelihood));
+  }
+  const Entries learners =
+      kept(entries_, [](const ModelEntry& e) { return e.form == Form::missing_inputs; });
+  if (learns && !learners.empty()) entries_ = learners;
+  if (!learns || learners.empty())
+    entries_ = kept(entries_, [](const ModelEntry& e) { return e.form != Form::missing_inputs; });
+  if (learns && learners.empty() && has_inputs() &&
+      !(only() && only()->targets == Targets::classes))
+    throw Unsupported(fmt::format(
+        "--missing learn is for --model vfe; {} does not learn missing inputs", name_.text));
+}
+
+bool ModelChoice::has_inputs() const {
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [](const ModelEntry* e) { return e->targets != Targets::none; });
+}
+
+bool ModelChoice::compares() const {
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [](const ModelEntry* e) { return e->takes("compare"); });
+}
+
+bool ModelChoice::may_read(const std::string& option) const {
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [&](const ModelEntry* e) { return e->reads("fit", option); });
+}
+
+void ModelChoice::check() const {
+  check_options("fit", given_, entries_,
+                only()            ? only()->label()
+                : name_.is_auto() ? "auto"
+                                  : name_.text);
+}
+
+const ModelEntry& ModelChoice::resolve(const ModelData& d, bool strict) const {
+  const bool gaussian = !d.likelihood;
+  const ModelEntry* out = nullptr;
+  const bool learns = only() && only()->form == Form::missing_inputs;
+  if (learns && !gaussian)
+    throw Unsupported(fmt::format(
+        "--missing learn is for Gaussian regression; drop rows with missing inputs with --missing "
+        "drop to use the likelihood '{}'",
+        d.likelihood->print()));
+  if (learns && (d.X.array().isNaN().any() || !name_.is_auto())) {
+    out = only();
+  } else if (name_.is_auto()) {
+    AutoChoice facts{gaussian, true, d.count(), 1, !d.file};
+    if (!gaussian) {
+      facts.laplace = d.likelihood->supports(Inference::laplace);
+      facts.functions = d.likelihood->latents();
+    }
+    out = &choose_model(facts, given_, parametric_);
+  } else {
+    const Entries fitting = kept(entries_, [&](const ModelEntry& e) {
+      return e.targets == Targets::any || (e.targets == Targets::gaussian) == gaussian;
+    });
+    if (fitting.empty() && likelihood_ == "auto" && d.labels.classes() > 0)
+      throw Unsupported(fmt::format(
+          "column '{}' holds text, of {} different cells such as '{}', and {} takes numbers; mend "
+          "the cells, or classify with laplace, ep, vgp, svgp or auto",
+          d.output_names.front(), d.labels.classes(), d.labels.names.back(), name_.text));
+    if (fitting.empty())
+      throw Unsupported(fmt::format(
+          "--model {} does not take the likelihood '{}'; use laplace, ep, ep(α), vgp, svgp, fitc, "
+          "pep(α) or auto",
+          name_.text, d.likelihood->print()));
+    out = fitting.front();
+  }
+  if (strict)
+    check_options(
+        "fit", given_, {out},
+        name_.is_auto() ? fmt::format("{}, chosen for these data,", out->label()) : out->label());
+  return *out;
+}
+
+std::string ModelChoice::name_of(const ModelEntry& entry) const {
+  return name_.power && (entry.name == "pep" || entry.name == "ep") ? name_.text : entry.name;
+}
+
+}  // namespace covary

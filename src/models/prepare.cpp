@@ -1,0 +1,57 @@
+// From a table and options to a request.
+#include <fmt/format.h>
+
+#include "covary/error.hpp"
+#include "covary/models/model_choice.hpp"
+#include "covary/models/request.hpp"
+
+namespace covary {
+namespace {
+
+// Minibatches count epochs, and training by all rows iterations.
+void check_lengths(const FitOptions& o, const ModelEntry& entry, Index rows) {
+  if (!entry.reads("fit", "batch")) return;
+  constexpr Index most_full_rows = 20000;  // of svgp, unless --batch says otherwise
+  const bool batches = entry.form == Form::minibatches || o.batch > 0 || rows > most_full_rows;
+  if (batches && o.is_given("max-iter") && o.max_iter > 0)
+    throw InputError(fmt::format(
+        "{} trains by minibatches here, for --epochs; --max-iter can only be 0", entry.written));
+  for (const char* option : {"epochs", "steps", "learning-rate", "schedule", "natural-step"})
+    if (!batches && o.is_given(option))
+      throw InputError(fmt::format(
+          "--{} is for minibatches, and {} trains {} rows at once; give --batch, or use --max-iter",
+          option, entry.written, rows));
+  if (o.is_given("steps") && o.is_given("epochs"))
+    throw InputError("give either --steps or --epochs");
+}
+
+}  // namespace
+
+ModelData read_for(const ModelChoice& choice, const Table& table, FitOptions options,
+                   const Tell& tell) {
+  if (!choice.has_inputs()) return read_outputs(table, options, tell);
+  const ModelEntry* only = choice.only();
+  if (only && only->targets == Targets::classes) {
+    if (options.likelihood == "auto") options.likelihood = "softmax";  // numbers, too, are labels
+    if (!is_of_classes(options.likelihood))
+      throw Unsupported(fmt::format("--model {} takes classes, not the likelihood '{}'",
+                                    only->written, options.likelihood));
+  }
+  return read_data(table, options, tell);
+}
+
+FitRequest prepare(const ModelChoice& choice, FitOptions options, ModelData data, Tell tell) {
+  const ModelEntry* only = choice.only();
+  if (!data.likelihood && only && only->targets == Targets::any)
+    data.likelihood = Likelihood("gaussian");
+  FitRequest out;
+  out.entry = choice.has_inputs() ? &choice.resolve(data) : only;
+  out.model = choice.name_of(*out.entry);
+  check_lengths(options, *out.entry, data.count());
+  out.options = std::move(options);
+  out.data = std::move(data);
+  out.tell = std::move(tell);
+  return out;
+}
+
+}  // namespace covary

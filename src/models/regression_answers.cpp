@@ -1,0 +1,224 @@
+// What a regression says of itself and of the rows of a table.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "covary/data/decisions.hpp"
+#include "covary/data/metrics.hpp"
+#include "covary/error.hpp"
+#include "covary/models/autoregression.hpp"
+#include "covary/models/memory.hpp"
+#include "covary/models/model_data.hpp"
+#include "covary/models/parameter_draws.hpp"
+#include "models/fit_json.hpp"
+#include "models/further_rows.hpp"
+#include "models/table_answers.hpp"
+
+namespace covary {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr double normal_975 = 1.959963984540054;  // Φ⁻¹(0.975)
+constexpr Index block = 512;                      // rows predicted at a time
+
+// mean, variance, variance_f, lower and upper of y, of each output.
+void add_moments(const RegressionFit& fit, const Prediction& p, NamedColumns& out) {
+  for (Index k = 0; k < p.mean.cols(); ++k) {
+    const std::string suffix = suffix_of(fit, k);
+    const Vector half = normal_975 * p.variance_y.col(k).array().sqrt();
+    out.add("mean" + suffix, p.mean.col(k));
+    out.add("variance" + suffix, p.variance_y.col(k));
+    out.add("variance_f" + suffix, p.variance_f.col(k));
+    out.add("lower" + suffix, p.mean.col(k) - half);
+    out.add("upper" + suffix, p.mean.col(k) + half);
+  }
+}
+
+void add_decisions(const RegressionFit& fit, const Prediction& p, const std::string& loss,
+                   NamedColumns& out) {
+  for (Index k = 0; k < p.mean.cols(); ++k) {
+    const Decisions d = decide(Loss(loss), p.mean.col(k), p.variance_y.col(k));
+    out.add("decision" + suffix_of(fit, k), d.decided);
+    out.add("expected_loss" + suffix_of(fit, k), d.expected_loss);
+  }
+}
+
+NamedColumns predict_rows(const RegressionFit& fit, ConstRows X, ConstRows variance,
+                          const TableQuestion& q) {
+  NamedColumns out;
+  const Prediction p = q.drawn           ? covary::predict(fit, *q.drawn, X)
+                       : variance.size() ? fit.predict(X, variance)
+                                         : fit.predict(X);
+  add_moments(fit, p, out);
+  if (!q.loss.empty()) add_decisions(fit, p, q.loss, out);
+  if (q.components) add_components(fit.components(X), suffixes_of(fit), out);
+  const auto inputs = fit.input_names();
+  if (q.gradients)
+    for (Index k = 0; k < p.mean.cols(); ++k)
+      add_gradients(fit.gradient(X, k), inputs, suffix_of(fit, k), out);
+  return out;
+}
+
+// The columns that --input-variance names, one for each input.
+RowMatrix input_variance(const RegressionFit& fit, const Table& table, const TableQuestion& q) {
+  if (q.input_variance.empty()) return {};
+  RowMatrix out = columns_of(table, split_lists(q.input_variance));
+  const auto names = fit.input_names();
+  if (out.cols() != static_cast<Index>(names.size()))
+    throw InputError(fmt::format("--input-variance names {} columns; the model has {} inputs ({})",
+                                 out.cols(), names.size(), fmt::join(names, ", ")));
+  return out;
+}
+
+void refuse_together(const TableQuestion& q, const std::string& with) {
+  if (q.components || q.gradients || (with != "--input-variance" && !q.input_variance.empty()))
+    throw Unsupported(fmt::format("--components{} --gradients{} are not available with {}",
+                                  with == "--input-variance" ? " and" : ",",
+                                  with == "--input-variance" ? "" : " and --input-variance", with));
+}
+
+void draw_parameters(const RegressionFit& fit, TableQuestion& q) {
+  if (q.parameter_draws == 0 || q.drawn) return;
+  refuse_together(q, "--parameter-draws");
+  if (q.steps > 0 && q.propagation != "draws")
+    throw InputError(fmt::format(
+        "--parameter-draws with --steps needs --propagation draws, got '{}'", q.propagation));
+  ParameterDrawOptions options;
+  options.draws = q.parameter_draws;
+  options.seed = q.seed;
+  q.drawn = std::make_shared<ParameterDraws>(sample_parameters(fit, options));
+  q.say(fmt::format("{} draws of the parameters, {} evaluations, R-hat {:.3f}{}", options.draws,
+                    q.drawn->evaluations, q.drawn->r_hat,
+                    q.drawn->r_hat > 1.1 ? ": the chains do not agree; take more draws" : ""));
+}
+
+// The series of a table, simulated beyond their end.
+NamedColumns simulate_steps(const RegressionFit& fit, const Table& table, const TableQuestion& q) {
+  refuse_together(q, "--steps");
+  if (fit.lags() == 0)
+    throw InputError("--steps needs a model trained with fit --lags; this one has other inputs");
+  DrawOptions draws;
+  draws.draws = q.draws;
+  draws.seed = q.seed;
+  if (q.drawn) draws.parameters = q.drawn->values;
+  const RowMatrix series = columns_of(table, fit.output_names);
+  const Prediction p = simulate(fit, series, q.steps, parse_propagation(q.propagation), draws);
+  NamedColumns out;
+  out.add("step", Vector::LinSpaced(q.steps, 1.0, static_cast<double>(q.steps)));
+  add_moments(fit, p, out);
+  return out;
+}
+
+// What a regression is scored on: the rows of a table or, of an autoregression, the windows of its
+// series.
+LagWindows scored_rows(const RegressionFit& fit, const Table& table) {
+  RowMatrix Y = columns_of(table, fit.output_names);
+  if (const Index lags = fit.lags()) return lag_windows(Y, lags);
+  return {inputs_of(fit, table), std::move(Y)};
+}
+
+}  // namespace
+
+Index RegressionFit::lags() const { return lags_of(*this); }
+
+Answer RegressionFit::details() const {
+  const Posterior& q = posterior;
+  const Index n = data_rows > 0 ? data_rows : q.rows();
+  json object{
+      {"kernel", q.kernel().print()},
+      {"mean", q.mean().print()},
+      {"likelihood", "gaussian"},
+      {"n", n},
+      {"d", q.dims()},
+      {"inputs", input_names()},
+      {"scaling",
+       {{"inputs", scaling_json(input_scaling)}, {"outputs", scaling_json(output_scaling)}}}};
+  // The evidence of an exact model is its own upper bound.
+  if (q.can(Capability::exact_evidence)) object["upper_bound"] = number(value);
+  return {object.dump(),
+          fmt::format("{} regression of {} on {} inputs, {} rows, kernel {}, mean {}", q.name(),
+                      fmt::join(output_names, ", "), q.dims(), n, q.kernel().print(),
+                      q.mean().print())};
+}
+
+NamedColumns RegressionFit::predict(const Table& rows, TableQuestion& q) const {
+  draw_parameters(*this, q);
+  if (q.steps > 0) return simulate_steps(*this, rows, q);
+  if (!q.input_variance.empty()) refuse_together(q, "--input-variance");
+  const RowMatrix X = inputs_of(*this, rows), variance = input_variance(*this, rows, q);
+  NamedColumns out = in_blocks(X.rows(), block, [&](Index first, Index n) {
+    return predict_rows(*this, X.middleRows(first, n),
+                        variance.size() ? RowMatrix(variance.middleRows(first, n)) : variance, q);
+  });
+  if (q.components) tell_components(posterior, q, out);
+  return out;
+}
+
+Answer RegressionFit::evaluate(const Table& rows, const TableQuestion&) const {
+  const auto [X, Y] = scored_rows(*this, rows);
+  const Prediction p = predict(X);
+  using Metric = double (*)(ConstVector, ConstVector, ConstVector);
+  const std::pair<const char*, Metric> metrics[] = {
+      {"rmse", [](ConstVector y, ConstVector m, ConstVector) { return rmse(y, m); }},
+      {"mae", [](ConstVector y, ConstVector m, ConstVector) { return mae(y, m); }},
+      {"smse", [](ConstVector y, ConstVector m, ConstVector) { return smse_or_nan(y, m); }},
+      {"nlpd", [](ConstVector y, ConstVector m, ConstVector v) { return nlpd(y, m, v); }},
+      {"crps", [](ConstVector y, ConstVector m, ConstVector v) { return crps(y, m, v); }},
+      {"coverage95",
+       [](ConstVector y, ConstVector m, ConstVector v) { return coverage(y, m, v, 0.95); }}};
+  json object{{"n", Y.rows()}}, each = json::object();
+  std::string text;
+  for (const auto& [name, score] : metrics) {
+    double sum = 0.0;
+    for (Index k = 0; k < Y.cols(); ++k) {
+      const double own =
+          score(Vector(Y.col(k)), Vector(p.mean.col(k)), Vector(p.variance_y.col(k)));
+      each[output_names[static_cast<std::size_t>(k)]][name] = number(own);
+      sum += own;
+    }
+    add_score(object, text, name, sum / static_cast<double>(Y.cols()));  // the mean over outputs
+  }
+  if (Y.cols() > 1) object["outputs"] = each;
+  return {object.dump(), std::move(text)};
+}
+
+NamedColumns RegressionFit::sample(const Table& rows, const TableQuestion& q) const {
+  const RowMatrix X = inputs_of(*this, rows);
+  require_memory(posterior.sample_bytes(static_cast<double>(X.rows())), X.rows(),
+                 fmt::format("a joint draw at {} rows", X.rows()));
+  return named_draws(sample(X, q.draws, q.seed), suffixes_of(*this));
+}
+
+Fit RegressionFit::update(const Table& rows, const TableQuestion& q) const {
+  const bool exact = posterior.can(Capability::exact_evidence);
+  const FurtherRows further(
+      *this, rows, q, exact ? std::optional(posterior.point_noise().size() > 0) : std::nullopt);
+  if (exact) {
+    const Index after = posterior.rows() + further.X.rows();
+    const double n = static_cast<double>(after);
+    require_memory(16.0 * n * n, after, fmt::format("exact regression of {} rows", after));
+  }
+  RegressionFit out = with(further.X, further.Y, further.noise);
+  further.tell_of(out.summary);
+  return out;
+}
+
+HeldOut RegressionFit::held_out(const ModelData& rows) const {
+  constexpr double log_2pi = 1.83787706640934548356;
+  Prediction p = predict(rows.X);
+  if (rows.noise.size()) p.variance_y.colwise() += rows.noise;
+  HeldOut out;
+  for (Index i = 0; i < rows.Y.rows(); ++i)
+    for (Index k = 0; k < rows.Y.cols(); ++k) {
+      if (std::isnan(rows.Y(i, k))) continue;
+      const double error = rows.Y(i, k) - p.mean(i, k), variance = p.variance_y(i, k);
+      out.squared_error.push_back(error * error);
+      out.nlpd.push_back(0.5 * (error * error / variance + std::log(variance) + log_2pi));
+    }
+  return out;
+}
+
+}  // namespace covary

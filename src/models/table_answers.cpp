@@ -1,0 +1,214 @@
+#include "models/table_answers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "covary/data/classification_metrics.hpp"
+#include "covary/data/decisions.hpp"
+#include "covary/data/labels.hpp"
+#include "covary/data/metrics.hpp"
+#include "covary/error.hpp"
+#include "models/fit_json.hpp"
+
+namespace covary {
+
+using nlohmann::json;
+
+namespace {
+
+RowMatrix checked(RowMatrix rows, const std::vector<std::string>& names, bool may_be_missing) {
+  for (Index i = 0; i < rows.rows(); ++i)
+    for (Index j = 0; j < rows.cols(); ++j) {
+      const double v = rows(i, j);
+      constexpr double largest = 1e150;  // variances are squares
+      if (std::abs(v) > largest || (std::isnan(v) && !may_be_missing))
+        throw InputError(fmt::format("row {} of column '{}' is {}; drop the row or mend the cell",
+                                     i, names[static_cast<std::size_t>(j)],
+                                     std::isnan(v)   ? "missing"
+                                     : std::isinf(v) ? "infinite"
+                                                     : "too large to be squared"));
+    }
+  return rows;
+}
+
+}  // namespace
+
+RowMatrix inputs_of(const FitRecord& fit, const Table& table, bool may_be_missing) {
+  return checked(fit.input_columns.apply(table), fit.input_names(), may_be_missing);
+}
+
+RowMatrix outputs_of(const FitRecord& fit, const Table& table) {
+  return checked(columns_of(table, fit.output_names), fit.output_names, true);
+}
+
+Vector exposure_of(const Table& table, const TableQuestion& question) {
+  if (question.exposure.empty()) return {};
+  return columns_of(table, {question.exposure}).col(0);
+}
+
+std::string suffix_of(const FitRecord& fit, Index output) {
+  return fit.output_names.size() == 1 ? ""
+                                      : "_" + fit.output_names[static_cast<std::size_t>(output)];
+}
+
+std::vector<std::string> suffixes_of(const FitRecord& fit) {
+  std::vector<std::string> out;
+  for (std::size_t k = 0; k < fit.output_names.size(); ++k)
+    out.push_back(suffix_of(fit, static_cast<Index>(k)));
+  return out;
+}
+
+void add_classes(const Matrix& probabilities, const std::vector<std::string>& classes,
+                 const TableQuestion& question, NamedColumns& out) {
+  std::vector<std::string> names = classes;
+  for (Index k = 0; classes.empty() && k < probabilities.cols(); ++k)
+    names.push_back(fmt::format("{}", k));
+  Vector decided;
+  if (question.loss.empty()) {
+    decided = decided_classes(RowMatrix(probabilities), question.threshold);
+  } else {
+    Decisions d = decide_classes(probabilities, read_costs(read_table(question.loss), names));
+    out.add("expected_loss", d.expected_loss);
+    decided = std::move(d.decided);
+  }
+  for (const double label : decided) out.classes.push_back(names[static_cast<std::size_t>(label)]);
+  for (Index k = 0; k < probabilities.cols(); ++k)
+    out.add("p_" + names[static_cast<std::size_t>(k)], probabilities.col(k));
+}
+
+void add_score(json& object, std::string& text, const char* name, double value) {
+  object[name] = number(value);
+  text += fmt::format("{:<11} {}\n", name,
+                      std::isfinite(value) ? fmt::format("{:.6g}", value) : "not defined");
+}
+
+Answer class_scores(const RowMatrix& probabilities, ConstVector y,
+                    const std::vector<std::string>& classes, double threshold) {
+  const ClassificationScores s = classification_scores(y, probabilities);
+  const Matrix counts = confusion_matrix(y, probabilities, threshold);
+  json object{{"n", y.size()}, {"classes", classes}, {"confusion", json::array()}};
+  std::string text;
+  add_score(object, text, "accuracy", accuracy(y, probabilities, threshold));
+  add_score(object, text, "nlpd", s.nlpd);
+  add_score(object, text, "auc", s.auc.value_or(std::nan("")));
+  add_score(object, text, "brier", s.brier);
+  add_score(object, text, "ece", s.ece);
+  for (Index i = 0; i < counts.rows(); ++i) object["confusion"].push_back(numbers(counts.row(i)));
+  if (!classes.empty()) text += "confusion (rows: label, columns: decision)\n";
+  for (std::size_t k = 0; k < classes.size(); ++k)
+    text += fmt::format("  {:<10} {}\n", classes[k],
+                        fmt::join(object["confusion"][k].get<std::vector<double>>(), " "));
+  return {object.dump(), std::move(text)};
+}
+
+double smse_or_nan(ConstVector y, ConstVector mean) {
+  double low = INFINITY, high = -INFINITY;
+  for (const double v : y)
+    if (!std::isnan(v)) low = std::min(low, v), high = std::max(high, v);
+  return low < high ? smse(y, mean) : std::nan("");
+}
+
+NamedColumns named_draws(const std::vector<RowMatrix>& draws,
+                         const std::vector<std::string>& suffixes) {
+  NamedColumns out;
+  for (std::size_t s = 0; s < draws.size(); ++s)
+    for (std::size_t k = 0; k < suffixes.size(); ++k)
+      out.add(fmt::format("draw_{}{}", s, suffixes[k]), draws[s].col(static_cast<Index>(k)));
+  return out;
+}
+
+void add_components(const std::vector<ComponentPrediction>& parts,
+                    const std::vector<std::string>& suffixes, NamedColumns& out) {
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    for (Index k = 0; k < parts[i].mean.cols(); ++k) {
+      const std::string which = fmt::format("{}{}", i, suffixes[static_cast<std::size_t>(k)]);
+      out.add("mean_" + which, parts[i].mean.col(k));
+      out.add("variance_" + which, parts[i].variance.col(k));
+    }
+}
+
+void tell_components(const Posterior& posterior, const TableQuestion& question, NamedColumns& out) {
+  json names = json::array();
+  for (const auto& term : posterior.kernel().terms(posterior.dims())) {
+    question.say(fmt::format("component {}: {}", names.size(), term.node->print()));
+    names.push_back(term.node->print());
+  }
+  out.facts.emplace_back("components", names.dump());
+}
+
+void add_gradients(const PredictionGradient& gradient, const std::vector<std::string>& inputs,
+                   const std::string& suffix, NamedColumns& out) {
+  for (std::size_t d = 0; d < inputs.size(); ++d) {
+    out.add(fmt::format("dmean_{}{}", inputs[d], suffix), gradient.mean.col(static_cast<Index>(d)));
+    out.add(fmt::format("dvariance_{}{}", inputs[d], suffix),
+            gradient.variance.col(static_cast<Index>(d)));
+  }
+}
+
+bool has_columns(const Table& table, const std::vector<std::string>& names) {
+  return std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+    return std::find(table.names.begin(), table.names.end(), name) != table.names.end();
+  });
+}
+
+std::optional<RowMatrix> latent_points(const Table& table, Index latent) {
+  std::vector<std::string> names;
+  for (Index q = 0; q < latent; ++q) names.push_back(fmt::format("x{}", q));
+  if (!has_columns(table, names)) return std::nullopt;
+  return columns_of(table, names);
+}
+
+NamedColumns latent_columns(const RowMatrix& mean, const RowMatrix& variance, const Prediction& p,
+                            const std::vector<std::string>& output_names) {
+  NamedColumns out;
+  for (const auto& [name, values] : {std::pair{"x", &mean}, {"variance_x", &variance}})
+    for (Index q = 0; q < values->cols(); ++q)
+      out.add(fmt::format("{}{}", name, q), values->col(q));
+  for (const auto& [name, values] : {std::pair{"mean_", &p.mean}, {"variance_", &p.variance_y}})
+    for (Index k = 0; k < values->cols(); ++k)
+      out.add(name + output_names[static_cast<std::size_t>(k)], values->col(k));
+  return out;
+}
+
+double reconstruction_error(ConstRows Y, ConstRows mean) {
+  double squares = 0.0, count = 0.0;
+  for (Index i = 0; i < Y.rows(); ++i)
+    for (Index k = 0; k < Y.cols(); ++k)
+      if (!std::isnan(Y(i, k))) {
+        squares += std::pow(Y(i, k) - mean(i, k), 2);
+        count += 1.0;
+      }
+  if (count == 0.0) throw InputError("the table has no observed output to score");
+  return std::sqrt(squares / count);
+}
+
+void add_label_errors(const std::vector<std::string>& row_labels, ConstRows X, json& object,
+                      std::string& text) {
+  std::set<std::string> different(row_labels.begin(), row_labels.end());
+  different.erase("");
+  if (different.size() < 2) return;  // no neighbour can have another
+  std::vector<Index> codes;
+  for (const double c : Labels::from(row_labels).encode(row_labels))
+    codes.push_back(std::isnan(c) ? -1 : static_cast<Index>(c));
+  const Index errors = neighbour_errors(X, codes);
+  object["neighbour_errors"] = errors;
+  text +=
+      fmt::format("{} of {} rows have a nearest neighbour of another label\n", errors, X.rows());
+}
+
+std::string dimension_line(Index latent) {
+  std::string out = "dimension ";
+  for (Index q = 0; q < latent; ++q) out += fmt::format("{:>8}", q);
+  return out + "\n";
+}
+
+std::string numbers_line(const std::string& name, ConstVector values) {
+  std::string out = fmt::format("{:<10}", name);
+  for (const double v : values) out += fmt::format("{:>8.4f}", v);
+  return out + "\n";
+}
+
+}  // namespace covary
