@@ -35,7 +35,7 @@ _ENTRIES = {
         A kernel expression such as ``"matern52(ard) + linear"``.''',
     "selection": '''selection : str, default "greedy_variance"
         How they are chosen: ``"greedy_variance"``, ``"kmeans"``, ``"hierarchical_kmeans"``,
-        ``"random"`` or ``"grid"``.''',
+        ``"random"``, ``"grid"`` or ``"leverage"``.''',
     "regression mean": '''mean : str or Mean, default "zero"
         ``"zero"`` (after scaling), ``"constant"``, ``"linear"`` or ``"poly(k)"``.''',
     "mean": '''mean : str or Mean, default "zero"

@@ -163,7 +163,8 @@ def test_inducing_inputs_may_be_fixed(many):
     assert model.parameters["likelihood.variance"] != pytest.approx(0.1)
 
 
-@pytest.mark.parametrize("selection", ["greedy_variance", "kmeans", "hierarchical_kmeans", "random", "grid"])
+@pytest.mark.parametrize("selection", ["greedy_variance", "kmeans", "hierarchical_kmeans", "random", "grid",
+                                       "leverage"])
 def test_selection(many, selection):
     one, two = (cv.SparseRegression(*many, inducing=9, selection=selection, seed=5) for _ in range(2))
     np.testing.assert_array_equal(one.parameters["features.Z"], two.parameters["features.Z"])

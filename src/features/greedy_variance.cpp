@@ -56,17 +56,22 @@ Vector smooth_diagonal(const Kernel& kernel, ConstVector theta, ConstRows X) {
   return k;
 }
 
+double largest_smooth_variance(const Kernel& kernel, const Vector& diagonal) {
+  if (!diagonal.allFinite())
+    throw NumericalError("the kernel " + kernel.print() + " has non-finite values on the diagonal");
+  const double largest = diagonal.maxCoeff();
+  if (!(largest > 0.0))
+    throw InputError("the kernel " + kernel.print() +
+                     " has no variance at these inputs but white noise, which inducing inputs "
+                     "cannot explain");
+  return largest;
+}
+
 GreedyVariance greedy_variance(const Kernel& kernel, ConstVector theta, ConstRows X, Index M) {
   const Index N = X.rows();
   M = std::min(M, N);
   Vector d = smooth_diagonal(kernel, theta, X);
-  if (!d.allFinite())
-    throw NumericalError("the kernel " + kernel.print() + " has non-finite values on the diagonal");
-  const double limit = smallest_variance * d.maxCoeff();
-  if (!(limit > 0.0))
-    throw InputError("the kernel " + kernel.print() +
-                     " has no variance at these inputs but white noise, which inducing inputs "
-                     "cannot explain");
+  const double limit = smallest_variance * largest_smooth_variance(kernel, d);
 
   Matrix A(M, N);  // a_n in column n: the inner products are Qff
   GreedyVariance out;

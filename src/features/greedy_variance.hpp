@@ -19,4 +19,8 @@ GreedyVariance greedy_variance(const Kernel& kernel, ConstVector theta, ConstRow
 // limit they mean something, up to thousands of inputs, and Kuu can be factored without jitter.
 constexpr double smallest_variance = 1e-12;
 
+// The largest k_nn of the smooth part. Throws where it is not finite, or zero: then there is
+// nothing for inducing inputs to explain.
+double largest_smooth_variance(const Kernel& kernel, const Vector& diagonal);
+
 }  // namespace covary

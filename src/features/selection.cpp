@@ -10,6 +10,7 @@
 #include "covary/data/kmeans.hpp"
 #include "covary/data/split.hpp"
 #include "covary/error.hpp"
+#include "covary/features/leverage.hpp"
 #include "features/greedy_variance.hpp"
 
 namespace covary {
@@ -22,6 +23,7 @@ constexpr std::pair<const char*, Selection> names[] = {
     {"hierarchical_kmeans", Selection::hierarchical_kmeans},
     {"random", Selection::random},
     {"grid", Selection::grid},
+    {"leverage", Selection::leverage},
     {"informative_vectors", Selection::informative_vectors}};
 
 void check(Index M, ConstRows X, const Kernel& kernel, ConstVector theta) {
@@ -74,10 +76,11 @@ void say_fewer(SelectionResult& out, Index M, const char* why) {
 
 constexpr const char* few_rows = "the rows have no more distinct values";
 
-SelectionResult random_rows(Index M, ConstRows X, std::uint64_t seed) {
+// The first M distinct rows in this order.
+SelectionResult first_rows(Index M, ConstRows X, const std::vector<Index>& order) {
   SelectionResult out;
   DistinctRows distinct(X);
-  for (const Index row : Random(seed).permutation(X.rows())) {
+  for (const Index row : order) {
     if (static_cast<Index>(out.rows.size()) == M) break;
     if (distinct.add(row)) out.rows.push_back(row);
   }
@@ -151,6 +154,12 @@ SelectionResult greedy(Index M, ConstRows X, const Kernel& kernel, ConstVector t
   return out;
 }
 
+SelectionResult by_leverage(Index M, ConstRows X, const Kernel& kernel, ConstVector theta,
+                            std::uint64_t seed) {
+  const LeverageScores l = leverage_scores(kernel, theta, X, M, leverage_pilots(X.rows(), M), seed);
+  return first_rows(M, X, order_by_draws(l.scores, seed));
+}
+
 }  // namespace
 
 Selection parse_selection(const std::string& name) {
@@ -191,7 +200,7 @@ SelectionResult select_inducing(Selection how, Index M, ConstRows X, const Kerne
   check(M, X, kernel, theta);
   switch (how) {
     case Selection::random:
-      return random_rows(M, X, seed);
+      return first_rows(M, X, Random(seed).permutation(X.rows()));
     case Selection::grid:
       return grid(M, X);
     case Selection::hierarchical_kmeans:
@@ -202,11 +211,13 @@ SelectionResult select_inducing(Selection how, Index M, ConstRows X, const Kerne
           "noise, for which the choice is that of greedy_variance");
     case Selection::kmeans:
     case Selection::greedy_variance:
+    case Selection::leverage:
       break;
   }
   const auto choose = [&](ConstRows rows) {
-    return how == Selection::kmeans ? centres(kmeans(rows, M, seed), M)
-                                    : greedy(M, rows, kernel, theta);
+    return how == Selection::kmeans     ? centres(kmeans(rows, M, seed), M)
+           : how == Selection::leverage ? by_leverage(M, rows, kernel, theta, seed)
+                                        : greedy(M, rows, kernel, theta);
   };
   const std::vector<Index> looked_at = rows_to_look_at(X.rows(), M, seed);
   if (static_cast<Index>(looked_at.size()) == X.rows()) return choose(X);

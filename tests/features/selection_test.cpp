@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -17,8 +18,9 @@
 namespace covary {
 namespace {
 
-constexpr Selection all[] = {Selection::greedy_variance, Selection::kmeans,
-                             Selection::hierarchical_kmeans, Selection::random, Selection::grid};
+constexpr Selection all[] = {
+    Selection::greedy_variance, Selection::kmeans, Selection::hierarchical_kmeans,
+    Selection::random,          Selection::grid,   Selection::leverage};
 
 SelectionResult choose(Selection how, Index M, const RowMatrix& X, const Kernel& kernel = "se",
                        std::uint64_t seed = 0) {
@@ -58,7 +60,8 @@ TEST(Selection, GivesAsManyDistinctInputsAsAsked) {
     EXPECT_EQ(distinct(s.Z), 25u) << print(how);
     EXPECT_EQ(s.note, "") << print(how);
     EXPECT_FALSE(s.on_subset);
-    const bool of_data = how == Selection::greedy_variance || how == Selection::random;
+    const bool of_data =
+        how == Selection::greedy_variance || how == Selection::random || how == Selection::leverage;
     ASSERT_EQ(s.rows.size(), of_data ? 25u : 0u);
     for (std::size_t i = 0; i < s.rows.size(); ++i)
       EXPECT_EQ(s.Z.row(static_cast<Index>(i)), X.row(s.rows[i]));
@@ -102,15 +105,34 @@ TEST(Selection, WhiteNoiseChangesNothing) {
   EXPECT_EQ(with.residual, without.residual);
 }
 
-TEST(Selection, GreedyBeatsRandomOnClusteredData) {
-  // 950 rows in one small cluster and 50 spread out: random rows mostly repeat the cluster.
+// 950 rows in one small cluster and 50 spread out: random rows mostly repeat the cluster.
+RowMatrix clustered_rows() {
   Random random(7);
   RowMatrix X = random.normal_matrix(1000, 2) * 0.05;
   X.bottomRows(50) = 3.0 * random.normal_matrix(50, 2);
+  return X;
+}
+
+TEST(Selection, GreedyBeatsRandomOnClusteredData) {
+  const RowMatrix X = clustered_rows();
   const double greedy = choose(Selection::greedy_variance, 20, X).residual;
   for (std::uint64_t seed = 0; seed < 5; ++seed)
     EXPECT_LT(greedy,
               0.5 * dense_residual("se", X, choose(Selection::random, 20, X, "se", seed).Z));
+}
+
+// By the median of 21 draws: a single one may miss the small cluster, whose rows share its score.
+TEST(Selection, LeverageBeatsRandom) {
+  for (const RowMatrix& X : {clustered_rows(), RowMatrix(Random(8).normal_matrix(600, 1))}) {
+    std::vector<double> leverage, random;
+    for (std::uint64_t seed = 0; seed < 21; ++seed) {
+      leverage.push_back(dense_residual("se", X, choose(Selection::leverage, 20, X, "se", seed).Z));
+      random.push_back(dense_residual("se", X, choose(Selection::random, 20, X, "se", seed).Z));
+    }
+    std::sort(leverage.begin(), leverage.end());
+    std::sort(random.begin(), random.end());
+    EXPECT_LT(leverage[10], 0.5 * random[10]);
+  }
 }
 
 TEST(Selection, GreedyStopsWhereNothingNewIsLeft) {
@@ -193,8 +215,8 @@ TEST(Selection, SameBitsForAnyThreads) {
 
 TEST(Selection, SeedDecides) {
   const RowMatrix X = Random(13).normal_matrix(500, 2);
-  for (const Selection how :
-       {Selection::random, Selection::kmeans, Selection::hierarchical_kmeans}) {
+  for (const Selection how : {Selection::random, Selection::kmeans, Selection::hierarchical_kmeans,
+                              Selection::leverage}) {
     EXPECT_EQ(choose(how, 20, X, "se", 4).Z, choose(how, 20, X, "se", 4).Z);
     EXPECT_NE(choose(how, 20, X, "se", 4).Z, choose(how, 20, X, "se", 5).Z);
   }
@@ -208,7 +230,7 @@ TEST(Selection, LargeDataAreLookedAtInPart) {
   for (Index i = 0; i < N; ++i)
     X(i, 0) = static_cast<double>(i * 7919 % N) / static_cast<double>(N);
   const Kernel kernel = "matern12(lengthscale=0.1)";
-  for (const Selection how : {Selection::greedy_variance, Selection::kmeans}) {
+  for (const Selection how : {Selection::greedy_variance, Selection::kmeans, Selection::leverage}) {
     const SelectionResult s = choose(how, 20, X, kernel, 1);
     EXPECT_EQ(s.Z.rows(), 20);
     EXPECT_TRUE(s.on_subset);
@@ -254,7 +276,8 @@ TEST(Selection, Refusals) {
       EXPECT_NE(std::string(e.what()).find("row 17"), std::string::npos) << e.what();
     }
   }
-  EXPECT_THROW(choose(Selection::greedy_variance, 3, X, "white"), InputError);
+  for (const Selection how : {Selection::greedy_variance, Selection::leverage})
+    EXPECT_THROW(choose(how, 3, X, "white"), InputError);
 }
 
 }  // namespace

@@ -16,7 +16,8 @@ enum class Selection {
   hierarchical_kmeans,  // the same by repeated halving, for many of them
   random,               // distinct rows
   grid,                 // a regular grid over the box of the data, in at most 3 columns
-  informative_vectors   // by the targets, for a likelihood of one latent function
+  informative_vectors,  // by the targets, for a likelihood of one latent function
+  leverage              // distinct rows drawn in proportion to their ridge leverage scores
 };
 
 // From its name as written above; print() writes it back.
@@ -25,7 +26,8 @@ std::string print(Selection how);
 
 // Whether the choice depends on the kernel, so that it may be made again when that is trained.
 inline bool looks_at_parameters(Selection how) {
-  return how == Selection::greedy_variance || how == Selection::informative_vectors;
+  return how == Selection::greedy_variance || how == Selection::informative_vectors ||
+         how == Selection::leverage;
 }
 
 struct SelectionResult {
@@ -39,8 +41,8 @@ struct SelectionResult {
 
 // At most M inducing inputs for the rows of X (N×D): fewer where the data have fewer distinct rows,
 // or where more would say nothing new, and then the note says so. theta: the kernel's values, which
-// only the greedy choice looks at. Greedy and k-means look at all rows while N·M doubles fit in
-// 1 GB, else at rows_to_look_at. The same bits for any number of threads. Refuses
+// the greedy choice and leverage look at. They and k-means look at all rows while N·M doubles fit
+// in 1 GB, else at rows_to_look_at. The same bits for any number of threads. Refuses
 // informative_vectors, which need targets.
 SelectionResult select_inducing(Selection how, Index M, ConstRows X, const Kernel& kernel,
                                 ConstVector theta, std::uint64_t seed);
