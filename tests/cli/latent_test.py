@@ -246,7 +246,7 @@ class Curve(CommandLine):
         self.refused("fit", self.table, "--model", "ppca", "--latent", "4", "--target", "a,b,c,d",
                      says=["no direction for the noise"])
         self.refused("fit", self.table, "--model", "ppca", "--dynamics", "time", says=["--model gplvm, mrd or map_gplvm"])
-        self.refused("sample", self.path("p.cov"), self.table, says=["principal components"])
+        self.refused("sample", self.path("p.cov"), self.table, says=["sample is not available for ppca"])
 
     def test_draws_of_the_latent_inputs(self):
         few = self.write("few.csv", self.text(self.rows[::6]))
