@@ -132,7 +132,8 @@ nb::tuple get_state(const SparseModel& m) {
                         o.jitter, number(o.route), o.subset, o.groups, o.seed, o.bracket,
                         o.most_inducing, m.sparse.parameters(), o.features.print(),
                         to_tuple(record_features(*m.sparse.features(),
-                                                 parameters_of_features(m.sparse.parameters()))));
+                                                 parameters_of_features(m.sparse.parameters()))),
+                        number(o.placement), o.placement_rows);
 }
 
 SparseModel from_state(const nb::tuple& t) {
@@ -153,6 +154,8 @@ SparseModel from_state(const nb::tuple& t) {
   o.seed = nb::cast<std::uint64_t>(t[14]);
   o.bracket = nb::cast<double>(t[15]);
   o.most_inducing = nb::cast<Index>(t[16]);
+  o.placement = static_cast<Placement>(nb::cast<int>(t[20]));
+  o.placement_rows = nb::cast<Index>(t[21]);
   TrainingData data = training_data_from(nb::cast<nb::tuple>(t[0]));
   o.features = nb::cast<std::string>(t[18]);
   const auto parameters = nb::cast<Parameters>(t[17]);
@@ -178,6 +181,9 @@ chosen: "greedy_variance", "kmeans", "hierarchical_kmeans", "random", "grid" or 
 columns "stacked(KIND)" with any of them, shared evenly between its parts; or, with model="sor", the
 functions of models of their own: "rff", "ssgp", "hilbert" and "bumps". Training starts from an exact
 fit of ``subset`` rows; 0 starts from the parameters as they are.
+``placement`` is what moves the inducing variables: the "bound", or "expected_kl", the mean KL of the
+posterior over outputs of the model itself (at most ``placement_rows`` rows are looked at), which does not
+look at the outputs.
 ``route`` is that of the sweep: "auto", "fast", "safe" or "stable".
 
 >>> import numpy as np, covary as cv
@@ -218,7 +224,8 @@ void bind_sparse_regression(nb::module_& m) {
              const std::string& selection, const std::string& features, const std::string& scale,
              const ArrayLike& noise, double jitter, const std::string& route, Index groups,
              Index subset, double bracket, Index most_inducing, std::uint64_t seed,
-             const Names& input_names, const Names& output_names) {
+             const std::string& placement, Index placement_rows, const Names& input_names,
+             const Names& output_names) {
             TrainingData data = to_training_data(X, Y, noise, input_names, output_names);
             SparseRegressionOptions options;
             options.kernel = to_kernel(kernel);
@@ -238,13 +245,16 @@ void bind_sparse_regression(nb::module_& m) {
             options.bracket = bracket;
             options.most_inducing = most_inducing;
             options.seed = seed;
+            options.placement = parse_placement(placement);
+            options.placement_rows = placement_rows;
             new (self) SparseModel(make_model(std::move(data), std::move(options)));
           },
           "X"_a, "Y"_a, "kernel"_a = "se(ard)", "mean"_a = "zero", "model"_a = "vfe",
           "inducing"_a = nb::none(), "selection"_a = "greedy_variance", "features"_a = "points",
           "scale"_a = "auto", "noise"_a = nb::none(), "jitter"_a = 0.0, "route"_a = "auto",
           "groups"_a = 0, "subset"_a = 2048, "bracket"_a = 0.01, "most_inducing"_a = 2000,
-          "seed"_a = 0, "input_names"_a = nb::none(), "output_names"_a = nb::none())
+          "seed"_a = 0, "placement"_a = "bound", "placement_rows"_a = 1000,
+          "input_names"_a = nb::none(), "output_names"_a = nb::none())
       .def(
           "fit",
           [](SparseModel& self, std::optional<std::uint64_t> seed, Index restarts, Index max_iter,
@@ -271,6 +281,14 @@ void bind_sparse_regression(nb::module_& m) {
           },
           "What the evidence of the exact model cannot exceed at the current parameters, in the "
           "units of the data.")
+      .def(
+          "mean_kl",
+          [](const SparseModel& self) {
+            return evaluated(self, [](const SparseRegression& s) { return s.mean_kl(); });
+          },
+          "The mean over outputs drawn from the model of the KL between the posterior by 'vfe' and "
+          "the exact one, at the current parameters, in nats for one output, from at most "
+          "``placement_rows`` rows.")
       .def(
           "plan",
           [](const SparseModel& self) {

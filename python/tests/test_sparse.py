@@ -171,6 +171,23 @@ def test_selection(many, selection):
     assert one.parameters["features.Z"].size == 9
 
 
+def test_placement(many):
+    X, y = many
+    places = []
+    for outputs in (y, np.sign(y)):
+        model = cv.SparseRegression(X, outputs, inducing=9, placement="expected_kl", placement_rows=100, subset=0)
+        model.parameters.fix("kernel")
+        model.parameters.fix("likelihood")
+        before = model.mean_kl()
+        fit = model.fit(max_iter=30)
+        assert fit.diagnostics["expected_kl"] == model.mean_kl() < before
+        assert pickle.loads(pickle.dumps(model)).mean_kl() == model.mean_kl()
+        places.append(fit.Z)
+    np.testing.assert_allclose(*places, atol=1e-5)
+    with pytest.raises(ValueError, match="vfe"):
+        cv.SparseRegression(X, y, inducing=9, model="fitc", placement="expected_kl")
+
+
 @pytest.mark.parametrize("features, kernel, model", [
     ("rff", "se", "sor"), ("ssgp", "matern32", "sor"), ("hilbert", "se", "sor"), ("bumps", "se", "sor"),
     ("eigen", "se", "sor"), ("eigen", "matern12", "vfe"), ("fourier(l2)", "matern12", "vfe"),

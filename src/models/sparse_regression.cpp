@@ -62,6 +62,17 @@ void SparseRegressionOptions::check() const {
                       "give their number",
                       features.print()));
   }
+  if (placement_rows < 1)
+    throw InputError(fmt::format("placement_rows must be positive, got {}", placement_rows));
+  if (placement == Placement::expected_kl) {
+    if (approximation.kind != Approximation::Kind::vfe)
+      throw InputError(
+          fmt::format("placement by expected_kl is by the KL of vfe; the approximation is {}",
+                      approximation.print()));
+    if (warm_start) throw InputError("placement by expected_kl takes no warm start");
+    if (inducing == 0 && Z.size() == 0)
+      throw InputError("placement by expected_kl needs a given number of inducing inputs");
+  }
   if (!(bracket > 0.0)) throw InputError(fmt::format("bracket must be positive, got {}", bracket));
   if (!(planned_kl > 0.0))
     throw InputError(fmt::format("planned_kl must be positive, got {}", planned_kl));
@@ -164,7 +175,9 @@ RegressionFit SparseRegression::fit(Trainer& trainer) {
         parameters_.contains("features.sd") ? grow_by_plan(trainer, jitter) : grow(trainer, jitter);
   } else {
     if (options_.subset > 0) start_from_subset(trainer);
-    best = options_.warm_start ? train_warm(trainer, jitter) : train_once(trainer, jitter);
+    best = options_.placement == Placement::expected_kl ? train_placed(trainer, jitter)
+           : options_.warm_start                        ? train_warm(trainer, jitter)
+                                                        : train_once(trainer, jitter);
   }
 
   Jitter final_jitter = jitter;
@@ -217,6 +230,8 @@ RegressionFit SparseRegression::fit(Trainer& trainer) {
     }
     if (!gap.note.empty()) say(gap.note);
   }
+  if (options_.placement == Placement::expected_kl)
+    out.diagnostics.emplace_back("expected_kl", mean_kl());
   add_plan(e, out.diagnostics);
   // A sparse fit of all rows should predict as well as an exact fit of some.
   if (guard_) {

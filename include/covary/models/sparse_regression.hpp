@@ -13,10 +13,19 @@
 
 namespace covary {
 
+class ExpectedKl;
 class FeatureSettings;
 struct ScaledData;
 struct OnePassCache;
 struct OnePassStatistics;
+
+// What moves inducing variables in training: the bound, together with all other parameters; or the
+// mean KL of the posterior over outputs of the model itself (covary/inference/expected_kl.hpp),
+// which does not look at the outputs, in turns with the other parameters, which the bound trains.
+enum class Placement { bound, expected_kl };
+// From its name as written above; print() writes it back.
+Placement parse_placement(const std::string& name);
+std::string print(Placement placement);
 
 struct SparseRegressionOptions {
   Kernel kernel = "se(ard)";
@@ -29,6 +38,10 @@ struct SparseRegressionOptions {
   Index inducing = 0;
   Selection selection = Selection::greedy_variance;
   RowMatrix Z = {};
+  // By expected_kl: of VFE, with a given number of inducing variables; over so many of the rows,
+  // chosen by the seed, each of which stands for as many.
+  Placement placement = Placement::bound;
+  Index placement_rows = 1000;
   ScaleMode scale_inputs = ScaleMode::columns;
   ScaleMode scale_outputs = ScaleMode::columns;
   double jitter = 0.0;  // absolute, in the units the model sees
@@ -100,6 +113,9 @@ class SparseRegression {
   SparseEvaluation evaluate() const;
   // The bracket of the exact model's evidence, within the budget of the options.
   Certificate certificate() const;
+  // The mean KL over outputs of the model at the current parameters, in nats for one output, over
+  // placement_rows of the rows. InputError unless the approximation is VFE.
+  double mean_kl() const;
   // At the current parameters, of eigenfunctions; InputError of any other features.
   struct Planned {
     PlanRequest request;
@@ -141,6 +157,9 @@ class SparseRegression {
   void start_from_subset(Trainer& trainer);
   Minimum train_once(Trainer& trainer, Jitter& jitter);
   Minimum train_warm(Trainer& trainer, Jitter& jitter);
+  std::unique_ptr<ExpectedKl> expected_kl_of_rows() const;
+  Minimum place(Trainer& trainer, Jitter& jitter);
+  Minimum train_placed(Trainer& trainer, Jitter& jitter);
   Minimum grow(Trainer& trainer, Jitter& jitter);
   std::string find_number(Trainer& trainer, Jitter& jitter);
   Minimum grow_by_plan(Trainer& trainer, Jitter& jitter);

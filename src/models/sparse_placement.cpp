@@ -1,0 +1,119 @@
+// Inducing variables placed by the mean KL over outputs that the model expects.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "covary/data/split.hpp"
+#include "covary/error.hpp"
+#include "covary/features/selection.hpp"
+#include "covary/inference/expected_kl.hpp"
+#include "covary/models/sparse_regression.hpp"
+#include "covary/random/random.hpp"
+
+namespace covary {
+namespace {
+
+constexpr int turns = 2;  // of placement, and of the rest
+constexpr std::pair<const char*, Placement> names[] = {{"bound", Placement::bound},
+                                                       {"expected_kl", Placement::expected_kl}};
+
+}  // namespace
+
+Placement parse_placement(const std::string& name) {
+  for (const auto& [text, placement] : names)
+    if (name == text) return placement;
+  throw InputError(fmt::format("unknown placement '{}'; choose bound or expected_kl", name));
+}
+
+std::string print(Placement placement) {
+  for (const auto& [text, value] : names)
+    if (value == placement) return text;
+  throw InputError(fmt::format("{} is not a placement", static_cast<int>(placement)));
+}
+
+// n of N rows stand for N/n each. Rows that repeat each other say what one of them would with as
+// much less noise, and to the KL it is the same.
+std::unique_ptr<ExpectedKl> SparseRegression::expected_kl_of_rows() const {
+  if (options_.approximation.kind != Approximation::Kind::vfe)
+    throw InputError(fmt::format("the expected KL is that of vfe; the approximation is {}",
+                                 options_.approximation.print()));
+  std::vector<Index> observed;
+  for (Index i = 0; i < Y_.rows(); ++i)
+    if (!Y_.row(i).array().isNaN().all()) observed.push_back(i);
+  const auto kept = static_cast<Index>(observed.size());
+  std::vector<Index> rows;
+  for (const Index i :
+       sample_rows(kept, std::min(kept, options_.placement_rows), Random(options_.seed, 0xe1)))
+    rows.push_back(observed[static_cast<std::size_t>(i)]);
+  // Of all rows, of which those in memory are a sample, as many are observed.
+  const double share = static_cast<double>(rows.size()) / static_cast<double>(kept) *
+                       static_cast<double>(X_.rows()) / static_cast<double>(rows_->rows());
+  const SparseValues v = unpack(parameters_.values());
+  Vector point_noise(0);
+  if (point_noise_.size()) point_noise = share * point_noise_(rows);
+  return std::make_unique<ExpectedKl>(options_.kernel, v.theta, take_rows(X_, rows),
+                                      share * v.noise, std::move(point_noise));
+}
+
+double SparseRegression::mean_kl() const {
+  Jitter jitter{options_.jitter};
+  return (*expected_kl_of_rows())(*features_, unpack(parameters_.values()).z, jitter).kl;
+}
+
+// The features alone, by the mean KL.
+Minimum SparseRegression::place(Trainer& trainer, Jitter& jitter) {
+  const Parameters before = parameters_;
+  for (const Parameter& p : before.all())
+    if (!p.path.starts_with("features.")) parameters_.fix(p.path);
+  const auto kl = expected_kl_of_rows();
+  const Index first = parameters_.size() - features_->parameter_count();
+  say(
+      fmt::format("the inducing variables are placed by the mean KL over outputs of the model, of "
+                  "{} rows",
+                  kl->rows()));
+  Minimum out = trainer.minimise(
+      {&parameters_, &jitter, [&](ConstVector values, Vector* bar) -> std::optional<double> {
+         Vector z_bar;
+         const ExpectedKl::Value e =
+             (*kl)(*features_, values.tail(values.size() - first), jitter, bar ? &z_bar : nullptr);
+         if (bar) {
+           *bar = Vector::Zero(values.size());
+           bar->tail(z_bar.size()) = -z_bar;
+         }
+         return -e.kl;
+       }});
+  const Vector values = parameters_.values();
+  parameters_ = before;
+  parameters_.set_values(values);
+  return out;
+}
+
+// In turns, the last of which is the bound's, so that the fit is of the parameters that suit the
+// features it has.
+Minimum SparseRegression::train_placed(Trainer& trainer, Jitter& jitter) {
+  if (!trains_features())
+    throw InputError(
+        "placement by expected_kl moves the inducing variables, and nothing of theirs is trained");
+  Minimum best;
+  for (int turn = 0; turn < turns; ++turn) {
+    best = place(trainer, jitter);
+    jitter = Jitter{options_.jitter};
+    const Parameters before = parameters_;
+    for (const Parameter& p : before.all())
+      if (p.path.starts_with("features.")) parameters_.fix(p.path);
+    const bool anything = parameters_.free_size() > 0;
+    if (anything) {
+      best = trainer.minimise(problem(jitter));
+    } else {  // the way there is no way of the bound's
+      best.summary.trace.clear();
+      best.summary.initial_value = -bound();
+    }
+    const Vector values = parameters_.values();
+    parameters_ = before;
+    parameters_.set_values(values);
+    if (!anything) break;  // placed once and for all
+  }
+  return best;
+}
+
+}  // namespace covary
