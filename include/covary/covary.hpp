@@ -31,3 +31,4 @@
 #include "covary/models/sparse_regression.hpp"
 #include "covary/models/stochastic_gplvm.hpp"
 #include "covary/models/svgp.hpp"
+#include "covary/models/uncertain_regression.hpp"

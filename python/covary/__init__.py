@@ -47,6 +47,7 @@ from ._core import (
     SparseRegression,
     Summary,
     Svgp,
+    UncertainInputsRegression,
     Unsupported,
     __version__,
     fit,
@@ -80,7 +81,7 @@ __all__ = [
     "AutoregressiveGP", "BayesianGPLVM", "ClassDensityFit", "CovaryError", "DynamicalGPLVM", "ExpressionError",
     "FileError", "Fit", "GPClassifier", "GPLVMClassifier", "GPRegressor", "Generalised", "GeneralisedFit", "Gplvm",
     "GplvmFit", "InputError", "Interrupted", "Kernel", "MAPGPLVM", "MRD", "MapGplvm", "MapGplvmFit", "Mean", "MissingInputsRegression", "NumericalError", "PPCA",
-    "ParameterDraws", "Parameters", "PpcaFit", "Regression", "RegressionFit", "SparseGPClassifier", "SparseGPRegressor", "SparseRegression", "Summary", "Svgp", "Unsupported",
+    "ParameterDraws", "Parameters", "PpcaFit", "Regression", "RegressionFit", "SparseGPClassifier", "SparseGPRegressor", "SparseRegression", "Summary", "Svgp", "UncertainInputsRegression", "Unsupported",
     "__version__", "fit", "fit_class_density", "fit_dual_ppca", "fit_file", "fit_ppca", "lag_names", "lag_windows", "load", "models",
     "plot", "set_threads", "threads",
 ]

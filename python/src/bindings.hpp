@@ -19,6 +19,7 @@ void bind_generalised_fit(nanobind::module_& m);
 void bind_regression(nanobind::module_& m);
 void bind_sparse_regression(nanobind::module_& m);
 void bind_missing_inputs(nanobind::module_& m);
+void bind_uncertain_inputs(nanobind::module_& m);
 void bind_generalised(nanobind::module_& m);
 void bind_svgp(nanobind::module_& m);
 void bind_fit_file(nanobind::module_& m);

@@ -21,6 +21,7 @@ NB_MODULE(_core, m) {
   covary::python::bind_regression(m);
   covary::python::bind_sparse_regression(m);
   covary::python::bind_missing_inputs(m);
+  covary::python::bind_uncertain_inputs(m);
   covary::python::bind_generalised(m);
   covary::python::bind_svgp(m);
   covary::python::bind_fit_file(m);

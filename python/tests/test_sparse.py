@@ -465,6 +465,35 @@ def test_files_that_cannot_be_fitted_are_refused(tmp_path):
         cv.fit_file(path, target=0)
 
 
+def test_noisy_inputs(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-3, 3, (120, 1))
+    f = lambda X: np.sin(2 * X[:, 0]) + 0.3 * X[:, 0]
+    y = f(X) + 0.05 * rng.standard_normal(120)
+    seen = X + 0.3 * rng.standard_normal((120, 1))
+    at = np.linspace(-2.8, 2.8, 100).reshape(-1, 1)
+    error = lambda fit: np.sqrt(np.mean((fit.predict_y(at)[0].ravel() - f(at)) ** 2))
+    ignored = error(cv.SparseRegression(seen, y, inducing=20).fit())
+    for variance in (0.09, None, [0.09], np.full((120, 1), 0.09)):
+        model = cv.UncertainInputsRegression(seen, y, input_variance=variance, inducing=20)
+        with pytest.raises(cv.InputError, match="comes first"):
+            model.input_mean
+        fit = model.fit()
+        assert error(fit) < 0.8 * ignored
+        assert np.abs(model.input_mean - X).mean() < np.abs(seen - X).mean()
+        assert model.input_variance.shape == (120, 1) and (model.input_variance > 0).all()
+        assert model.error_variance.shape == ((120, 1) if np.ndim(variance) == 2 else (1, 1))
+        if variance is None:
+            assert 0.2 < np.sqrt(model.error_variance[0, 0]) < 0.4
+        else:
+            np.testing.assert_allclose(model.error_variance, 0.09)
+    fit.save(tmp_path / "noisy.cov")
+    np.testing.assert_array_equal(cv.load(tmp_path / "noisy.cov").predict_y(at)[0], fit.predict_y(at)[0])
+    with pytest.raises(cv.InputError, match="negative"):
+        cv.UncertainInputsRegression(seen, y, input_variance=-1)
+    assert "120 rows" in repr(model)
+
+
 def test_missing_inputs_are_learned():
     rng = np.random.default_rng(1)
     X = rng.standard_normal((60, 2))

@@ -22,18 +22,28 @@ class FactorisedInputs final : public LatentInputs {
     };
     shape(o_.given, "the known inputs");
     shape(o_.prior_mean, "the prior's means");
+    shape(o_.prior_shares, "the shares of the prior's variances");
     if (o_.prior_variance.size() == 0) o_.prior_variance = Vector::Ones(o_.dims);
     if (o_.prior_variance.size() != o_.dims || !(o_.prior_variance.minCoeff() > 0.0))
       throw InputError(
           fmt::format("the prior needs a positive variance for each of {} dimensions", o_.dims));
-    prior_precision_ = o_.prior_variance.cwiseInverse();
     for (Index i = 0; i < o_.rows; ++i)
       for (Index d = 0; d < o_.dims; ++d)
-        if (is_free(i, d)) free_.push_back({i, d});
+        if (is_free(i, d)) {
+          if (!(share(i, d) > 0.0))
+            throw InputError(fmt::format(
+                "the prior's variance of row {}, dimension {} is {} times that of its dimension; "
+                "it must be positive",
+                i, d, share(i, d)));
+          free_.push_back({i, d});
+        }
+    if (free_.empty()) o_.train_prior_variance = false;
   }
   Index rows() const override { return o_.rows; }
   Index dims() const override { return o_.dims; }
-  Index parameter_count() const override { return 2 * count(); }
+  Index parameter_count() const override {
+    return 2 * count() + (o_.train_prior_variance ? o_.dims : 0);
+  }
   Index means() const override { return count(); }
   Index spreads() const override { return count(); }
 
@@ -46,6 +56,8 @@ class FactorisedInputs final : public LatentInputs {
     out.add({"latent.mean", std::move(start), Transform::real(), rows, cols});
     out.add({"latent.variance", Vector::Constant(count(), variance), Transform::positive(), rows,
              cols});
+    if (o_.train_prior_variance)
+      out.add({"inputs.variance", o_.prior_variance, Transform::positive()});
   }
 
   LatentMarginals marginals(const double* values) const override {
@@ -58,7 +70,7 @@ class FactorisedInputs final : public LatentInputs {
           for (Index e = first; e < end; ++e) {
             const auto [i, d] = at(e);
             const double m = values[e], S = values[count() + e], away = m - prior_mean(i, d);
-            const double precision = prior_precision_(d);
+            const double precision = prior_precision(values, i, d);
             out.mean(i, d) = m;
             out.variance(i, d) = S;
             kl(d, first / width) +=
@@ -72,18 +84,24 @@ class FactorisedInputs final : public LatentInputs {
   }
   void pullback(const double* values, const RowMatrix& mean_bar, const RowMatrix& variance_bar,
                 double* values_bar) const override {
+    Matrix log_bar = Matrix::Zero(o_.dims, (count() + width - 1) / width);  // of the ranges
     parallel_ranges(
         count(),
         [&](Index first, Index end) {
           for (Index e = first; e < end; ++e) {
             const auto [i, d] = at(e);
-            const double precision = prior_precision_(d);
-            values_bar[e] += mean_bar(i, d) - (values[e] - prior_mean(i, d)) * precision;
-            values_bar[count() + e] +=
-                variance_bar(i, d) - 0.5 * (precision - 1.0 / values[count() + e]);
+            const double precision = prior_precision(values, i, d);
+            const double m = values[e], S = values[count() + e], away = m - prior_mean(i, d);
+            values_bar[e] += mean_bar(i, d) - away * precision;
+            values_bar[count() + e] += variance_bar(i, d) - 0.5 * (precision - 1.0 / S);
+            log_bar(d, first / width) += 0.5 * ((S + away * away) * precision - 1.0);
           }
         },
         width);
+    if (!o_.train_prior_variance) return;
+    Eigen::Map<Vector> prior_bar(values_bar + 2 * count(), o_.dims);
+    const Eigen::Map<const Vector> prior(values + 2 * count(), o_.dims);
+    prior_bar += log_bar.rowwise().sum().cwiseQuotient(prior);
   }
   // variance = 1/(1/v − 2·∂F/∂variance), v the prior's; mean = mean + variance·∂(F − KL)/∂mean, a
   // natural-gradient step of unit length
@@ -92,7 +110,7 @@ class FactorisedInputs final : public LatentInputs {
     Vector out(2 * count());
     for (Index e = 0; e < count(); ++e) {
       const auto [i, d] = at(e);
-      const double precision = prior_precision_(d);
+      const double precision = prior_precision(values, i, d);
       const double variance = 1.0 / std::max(precision - 2.0 * variance_bar(i, d), least_precision);
       out(count() + e) = variance;
       out(e) = values[e] + variance * (mean_bar(i, d) - (values[e] - prior_mean(i, d)) * precision);
@@ -123,8 +141,15 @@ class FactorisedInputs final : public LatentInputs {
     return o_.prior_mean.size() ? o_.prior_mean(i, d) : 0.0;
   }
 
+  double share(Index i, Index d) const {
+    return o_.prior_shares.size() ? o_.prior_shares(i, d) : 1.0;
+  }
+  double prior_precision(const double* values, Index i, Index d) const {
+    const double v = o_.train_prior_variance ? values[2 * count() + d] : o_.prior_variance(d);
+    return 1.0 / (v * share(i, d));
+  }
+
   FactorisedOptions o_;
-  Vector prior_precision_;
   std::vector<Entry> free_;
 };
 

@@ -33,11 +33,11 @@ void GplvmOptions::check() const {
   if (fixed_point < -1 || held_iterations < 0 || first_start < 0)
     throw InputError(
         "held_iterations and first_start must not be negative, nor fixed_point, but for −1");
-  if (times.size() && (given.size() || prior_mean.size()))
+  if (times.size() && knows_inputs())
     throw InputError("latent inputs follow times, or are given or near given ones: not both");
   if (back_constraint) {
     back_constraint->check();
-    if (times.size() || given.size() || prior_mean.size())
+    if (times.size() || knows_inputs())
       throw InputError(
           "a back constraint goes with the standard normal prior of the latent inputs: leave "
           "times, known inputs and prior means out, or the back constraint");
@@ -68,8 +68,8 @@ Gplvm::Gplvm(ConstRows Y, GplvmOptions options) : options_(std::move(options)) {
     }
     latent_ = recognised_inputs(make_recognition(*options_.back_constraint, std::move(all), Q));
   } else {
-    latent_ =
-        factorised_inputs({N, Q, options_.given, options_.prior_mean, options_.prior_variance});
+    latent_ = factorised_inputs({N, Q, options_.given, options_.prior_mean, options_.prior_variance,
+                                 options_.prior_shares, options_.train_prior_variance});
   }
   if (!GaussianExpectations::closed(options_.kernel, Q))
     warnings_.push_back(

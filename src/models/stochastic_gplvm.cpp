@@ -32,8 +32,7 @@ GplvmOptions start_of(const StochasticGplvmOptions& o, bool gaussian) {
 
 void StochasticGplvmOptions::check() const {
   gplvm.check();
-  if (!gplvm.views.empty() || gplvm.times.size() || gplvm.given.size() || gplvm.prior_mean.size() ||
-      gplvm.back_constraint)
+  if (!gplvm.views.empty() || gplvm.times.size() || gplvm.knows_inputs() || gplvm.back_constraint)
     throw Unsupported(
         "minibatches and other likelihoods are offered for one view whose latent inputs have the "
         "standard normal prior; leave out batch and likelihood for views, dynamics, known inputs "

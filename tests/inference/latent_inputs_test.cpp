@@ -34,6 +34,25 @@ void check_gradient(const LatentInputs& latent, const Vector& values) {
       gradient, values);
 }
 
+// Where the spread is at its fixed point, the natural gradient of the means leads to theirs: both
+// are the same step of unit length.
+void check_natural(const LatentInputs& latent, Vector values) {
+  Random random(7);
+  const Index n = latent.means();
+  const RowMatrix m_bar = random.normal_matrix(latent.rows(), latent.dims());
+  const RowMatrix s_bar =
+      -random.normal_matrix(latent.rows(), latent.dims()).array().square() - 0.2;
+  values.segment(n, latent.spreads()) =
+      latent.fixed_point(values.data(), m_bar, s_bar).tail(latent.spreads());
+  Vector gradient = Vector::Zero(values.size());
+  latent.pullback(values.data(), m_bar, s_bar, gradient.data());
+  const Matrix r = gradient.head(n + latent.spreads());
+  const Vector step = latent.natural(values.data(), r).col(0).head(n),
+               to = latent.fixed_point(values.data(), m_bar, s_bar).head(n);
+  EXPECT_LT((values.head(n) + step - to).cwiseAbs().maxCoeff(), 1e-10);
+  EXPECT_GT(step.norm(), 0.1);
+}
+
 const RowMatrix means = rows_of(4, 2, {.1, -.4, .8, .3, -1.2, .5, .6, -.9});
 const RowMatrix variances = rows_of(4, 2, {.05, .2, .3, .1, .15, .4, .25, .08});
 
@@ -54,6 +73,46 @@ TEST(LatentInputs, DivergenceOfTheFixture) {
   check_gradient(*around, values);
 }
 
+// E34: around z with Σx of q itself there is no divergence; around zero with ones it is that of the
+// usual prior.
+TEST(LatentInputs, NoisyInputs) {
+  const Vector values = joined(means, variances);
+  const auto own = factorised_inputs({4, 2, {}, means, Vector::Ones(2), variances});
+  EXPECT_NEAR(own->marginals(values.data()).kl, 0.0, 1e-14);
+  const auto usual =
+      factorised_inputs({4, 2, {}, RowMatrix::Zero(4, 2), Vector::Ones(2), RowMatrix::Ones(4, 2)});
+  EXPECT_EQ(usual->marginals(values.data()).kl,
+            factorised_inputs({4, 2})->marginals(values.data()).kl);
+  check_gradient(*factorised_inputs({4, 2, {}, 0.9 * means, Vector(), 2.0 * variances}), values);
+}
+
+TEST(LatentInputs, TrainedPriorVariance) {
+  const Vector prior = (Vector(2) << 0.5, 0.25).finished();
+  RowMatrix given = RowMatrix::Constant(4, 2, std::numeric_limits<double>::quiet_NaN());
+  for (const bool some : {false, true}) {
+    if (some) given(1, 0) = 0.3;
+    const FactorisedOptions held{4, 2, given, 0.9 * means, prior, 2.0 * variances};
+    FactorisedOptions trained = held;
+    trained.train_prior_variance = true;
+    const auto latent = factorised_inputs(trained);
+    EXPECT_EQ(latent->parameter_count(), some ? 16 : 18);
+    Parameters p;
+    latent->declare(p, means, 0.3);
+    EXPECT_EQ(p.at("inputs.variance").value, prior);
+    const Vector values = p.values();
+    EXPECT_EQ(latent->marginals(values.data()).kl,
+              factorised_inputs(held)->marginals(values.data()).kl);
+    Vector moved = values;
+    moved.tail(2) << 0.7, 0.1;
+    check_gradient(*latent, moved);
+    if (!some) check_natural(*latent, moved);
+  }
+  EXPECT_EQ(factorised_inputs({4, 2, means, {}, {}, {}, true})->parameter_count(), 0);
+  RowMatrix none = RowMatrix::Ones(4, 2);
+  none(2, 1) = 0.0;
+  EXPECT_THROW(factorised_inputs({4, 2, {}, {}, {}, none}), InputError);
+}
+
 TEST(LatentInputs, KnownEntriesAreNoParameters) {
   RowMatrix given = RowMatrix::Constant(4, 2, std::numeric_limits<double>::quiet_NaN());
   given(0, 0) = 1.5;
@@ -72,25 +131,6 @@ TEST(LatentInputs, KnownEntriesAreNoParameters) {
   const auto none = factorised_inputs({4, 2, means});
   EXPECT_EQ(none->marginals(nullptr).kl, 0.0);
   EXPECT_THROW(factorised_inputs({3, 2, given}), InputError);
-}
-
-// Where the spread is at its fixed point, the natural gradient of the means leads to theirs: both
-// are the same step of unit length.
-void check_natural(const LatentInputs& latent, Vector values) {
-  Random random(7);
-  const Index n = latent.means();
-  const RowMatrix m_bar = random.normal_matrix(latent.rows(), latent.dims());
-  const RowMatrix s_bar =
-      -random.normal_matrix(latent.rows(), latent.dims()).array().square() - 0.2;
-  values.segment(n, latent.spreads()) =
-      latent.fixed_point(values.data(), m_bar, s_bar).tail(latent.spreads());
-  Vector gradient = Vector::Zero(values.size());
-  latent.pullback(values.data(), m_bar, s_bar, gradient.data());
-  const Matrix r = gradient.head(n + latent.spreads());
-  const Vector step = latent.natural(values.data(), r).col(0).head(n),
-               to = latent.fixed_point(values.data(), m_bar, s_bar).head(n);
-  EXPECT_LT((values.head(n) + step - to).cwiseAbs().maxCoeff(), 1e-10);
-  EXPECT_GT(step.norm(), 0.1);
 }
 
 TEST(LatentInputs, NaturalGradientsLeadToTheFixedPoint) {

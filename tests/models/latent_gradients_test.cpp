@@ -107,6 +107,9 @@ TEST(LatentGradients, NoisyInputsAtTenPoints) {
   o.prior_mean = Random(4).normal_matrix(N, 2);
   o.prior_variance = (Vector(2) << 0.3, 1.5).finished();
   check(Gplvm(outputs(), o), {""});
+  o.prior_shares = Random(5).normal_matrix(N, 2).array().exp();
+  o.train_prior_variance = true;
+  check(Gplvm(outputs(), o), {""});
 }
 
 TEST(LatentGradients, MapGplvmAtTenPoints) {

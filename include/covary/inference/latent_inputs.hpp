@@ -49,12 +49,16 @@ class LatentInputs {
 
 // Rows independent of each other, q = Π N(mean, variance), with the prior Π N(prior_mean,
 // prior_variance) (an empty prior_mean is zero). Entries of `given` that are not NaN are known: no
-// parameters, no variance and no share in the divergence. Parameters: latent.mean, latent.variance.
+// parameters, no variance and no share in the divergence. Parameters: latent.mean, latent.variance,
+// and inputs.variance (Q) if it is trained: that of a column of the prior, of which prior_shares
+// are shares.
 struct FactorisedOptions {
   Index rows = 0, dims = 0;
-  RowMatrix given = {};        // N×Q with NaN where free, or empty: all free
-  RowMatrix prior_mean = {};   // N×Q, or empty
-  Vector prior_variance = {};  // Q, or empty: ones
+  RowMatrix given = {};         // N×Q with NaN where free, or empty: all free
+  RowMatrix prior_mean = {};    // N×Q, or empty
+  Vector prior_variance = {};   // Q, or empty: ones
+  RowMatrix prior_shares = {};  // N×Q, what prior_variance is multiplied by; or empty: ones
+  bool train_prior_variance = false;
 };
 std::unique_ptr<LatentInputs> factorised_inputs(FactorisedOptions options);
 

@@ -31,9 +31,17 @@ struct GplvmOptions {
       {};  // values of that kernel to start from; empty: likeliest for the means
   // Inputs that are known, N×Q with NaN where they are not: no variance, nothing to train.
   RowMatrix given = {};
-  // Prior means of the inputs, N×Q, with prior variances (Q): inputs seen through noise.
+  // Prior means of the inputs, N×Q, with prior variances (Q): inputs seen through noise. The
+  // variances are multiplied by shares (N×Q), and may be trained, as inputs.variance.
   RowMatrix prior_mean = {};
   Vector prior_variance = {};
+  RowMatrix prior_shares = {};
+  bool train_prior_variance = false;
+  // Whether any of these is set.
+  bool knows_inputs() const {
+    return given.size() || prior_mean.size() || prior_variance.size() || prior_shares.size() ||
+           train_prior_variance;
+  }
   // The means of q(X) as a smooth function of the rows, which must be whole; with the standard
   // normal prior alone.
   std::optional<RecognitionOptions> back_constraint = {};
@@ -78,7 +86,7 @@ class Gplvm {
   Gplvm& operator=(const Gplvm&) = delete;
 
   // latent.mean (latent.weights, latent.hidden of a back constraint), latent.variance or
-  // latent.whitened, latent.precisions, dynamics.…; kernel.…,
+  // latent.whitened, latent.precisions, dynamics.…; inputs.variance; kernel.…,
   // likelihood.variance, features.Z, with several views views.NAME.kernel.…
   Parameters& parameters() { return parameters_; }
   const Parameters& parameters() const { return parameters_; }

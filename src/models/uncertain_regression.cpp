@@ -1,0 +1,210 @@
+#include "covary/models/uncertain_regression.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "covary/error.hpp"
+#include "covary/models/sparse_regression.hpp"
+
+namespace covary {
+namespace {
+
+constexpr Index usual_starts = 2;
+constexpr double first_variance = 0.05;  // of trained Σx, to that of the column
+constexpr double first_spread = 0.5;     // of q(x), to Σx
+
+// Checked, a row for each of N.
+RowMatrix variances_of(const RowMatrix& given, Index N, Index D) {
+  if (given.cols() != D || (given.rows() != 1 && given.rows() != N))
+    throw InputError(fmt::format(
+        "the variances of the inputs are {}×{}; they are one row of {} columns, or {} rows",
+        given.rows(), given.cols(), D, N));
+  for (Index i = 0; i < given.rows(); ++i)
+    for (Index d = 0; d < D; ++d)
+      if (!(given(i, d) >= 0.0) || !std::isfinite(given(i, d)))
+        throw InputError(fmt::format(
+            "the variance of input {} of row {} is {}; it must be finite and not negative", d, i,
+            given(i, d)));
+  return given.rows() == N ? given : RowMatrix(given.replicate(N, 1));
+}
+
+}  // namespace
+
+void UncertainInputsOptions::check() const {
+  if (inducing < 1)
+    throw InputError(fmt::format("inducing is {}; it must be at least 1", inducing));
+  if (!(jitter >= 0.0) || !std::isfinite(jitter))
+    throw InputError(fmt::format("jitter must be finite and not negative, got {}", jitter));
+  if (held_iterations < 0)
+    throw InputError(fmt::format("held_iterations must not be negative, got {}", held_iterations));
+  if (!move_inputs && (input_variance.size() == 0 || train_variance))
+    throw InputError(
+        "inputs that the outputs do not move need the variances of their errors, which then cannot "
+        "be trained");
+  training.check();
+}
+
+UncertainInputsRegression::UncertainInputsRegression(ConstRows X, ConstRows Y,
+                                                     UncertainInputsOptions options)
+    : options_(std::move(options)) {
+  options_.check();
+  const Index N = X.rows(), D = X.cols();
+  if (N != Y.rows()) throw InputError(fmt::format("X has {} rows, Y {}", N, Y.rows()));
+  if (N == 0 || D == 0) throw InputError("a regression needs rows and input columns");
+  for (Index i = 0; i < N; ++i)
+    if (!X.row(i).allFinite())
+      throw InputError(
+          fmt::format("X has a non-finite value in row {}; inputs with errors are known up to "
+                      "these, and missing ones are for MissingInputsRegression",
+                      i));
+  ScalingFit in = fit_scaling(X, options_.scale_inputs), y = fit_scaling(Y, options_.scale_outputs);
+  warnings_ = std::move(in.warnings);
+  warnings_.insert(warnings_.end(), y.warnings.begin(), y.warnings.end());
+  X_ = in.scaling.apply(X);
+  Y_ = y.scaling.apply(Y);
+  log_jacobian_ = y.scaling.log_jacobian(Y);
+  inputs_ = std::move(in.scaling);
+  outputs_ = std::move(y.scaling);
+
+  const RowMatrix& given = options_.input_variance;
+  column_variance_ = Vector::Ones(D);
+  if (given.size() == 0) {
+    options_.train_variance = true;
+    shares_ = RowMatrix::Ones(N, D);
+    for (Index d = 0; d < D; ++d) {
+      const double variance = (X_.col(d).array() - X_.col(d).mean()).square().mean();
+      if (variance > 0.0)
+        column_variance_(d) = first_variance * variance;
+      else
+        shares_.col(d).setZero();  // a constant column says nothing, and is as good as known
+    }
+    return;
+  }
+  shares_ = variances_of(given, N, D);
+  for (Index d = 0; d < D; ++d) {
+    shares_.col(d) /= inputs_.scale(d) * inputs_.scale(d);
+    const double mean = shares_.col(d).mean();
+    if (!(mean > 0.0)) continue;
+    column_variance_(d) = mean;
+    shares_.col(d) /= mean;
+  }
+}
+
+RegressionFit UncertainInputsRegression::fit_as_observed(Trainer& trainer) const {
+  SparseRegressionOptions r;
+  r.kernel = options_.kernel;
+  r.inducing = std::min(options_.inducing, X_.rows());
+  r.scale_inputs = r.scale_outputs = ScaleMode::none;
+  r.jitter = options_.jitter;
+  r.seed = options_.seed;
+  r.training = options_.training;
+  r.training.starts = 0;
+  return SparseRegression(X_, Y_, r).fit(trainer);
+}
+
+// At the regression's parameters, with q(x) around the inputs as they were observed.
+Gplvm UncertainInputsRegression::latent_model(const RegressionFit& first) const {
+  const Index N = X_.rows(), D = X_.cols();
+  const Vector Z = first.parameters.at("features.Z").value;
+  GplvmOptions g;
+  g.latent = D;
+  g.kernel = options_.kernel;
+  g.inducing = Z.size() / D;
+  g.scale_outputs = ScaleMode::none;
+  g.jitter = options_.jitter;
+  g.given = (shares_.array() > 0.0).select(std::numeric_limits<double>::quiet_NaN(), X_.array());
+  g.prior_mean = X_;
+  g.prior_variance = column_variance_;
+  g.prior_shares = shares_;
+  g.train_prior_variance = options_.train_variance;
+  g.start_mean = X_;
+  g.held_iterations = 0;  // find_start() has held what is to be held
+  g.seed = options_.seed;
+  g.training = options_.training;
+  g.training.starts = 1;
+  Gplvm model(Y_, g);
+  Parameters& p = model.parameters();
+  for (const Parameter& own : first.parameters.all())
+    if (own.path != "features.Z" || p.at(own.path).value.size() == Z.size())
+      p.set(own.path, own.value);
+  std::vector<double> spread;
+  for (Index i = 0; i < N; ++i)
+    for (Index d = 0; d < D; ++d)
+      if (shares_(i, d) > 0.0)
+        spread.push_back((options_.move_inputs ? first_spread : 1.0) * column_variance_(d) *
+                         shares_(i, d));
+  if (!spread.empty())
+    p.set("latent.variance",
+          Eigen::Map<const Vector>(spread.data(), static_cast<Index>(spread.size())));
+  if (!options_.move_inputs) p.fix("latent");
+  return model;
+}
+
+// Noise of the inputs and of the outputs may stand for each other. From each start the noise is
+// held until q(x) has found its place, and then everything moves for a while.
+void UncertainInputsRegression::find_start(Gplvm& model, Trainer& trainer) const {
+  const Index starts = options_.training.starts ? options_.training.starts : usual_starts,
+              brief = std::min(options_.training.max_iterations, options_.held_iterations);
+  if (brief == 0 || !model.parameters().contains("latent.mean")) return;
+  const Parameters given = model.parameters();
+  const Vector noise = given.at("likelihood.variance").value;
+  Parameters best;
+  Jitter jitter{options_.jitter};
+  trainer.best_of(
+      0, starts,
+      [&](Index start) {
+        jitter = Jitter{options_.jitter};
+        Parameters& p = model.parameters();
+        p = given;
+        p.set("likelihood.variance", std::pow(0.1, static_cast<double>(start)) * noise);
+        const Parameters free = p;
+        p.fix("likelihood");
+        options_.training.say(
+            fmt::format("start {}: {} iterations with the noise held, and as many with everything",
+                        start, brief));
+        trainer.minimise(model.problem(jitter), {brief});
+        const Vector values = p.values();
+        p = free;
+        p.set_values(values);
+        return trainer.minimise(model.problem(jitter), {brief});
+      },
+      [&] { best = model.parameters(); });
+  model.parameters() = std::move(best);
+}
+
+UncertainInputsFit UncertainInputsRegression::fit(TrainingState resume) const {
+  Trainer trainer(options_.training, std::move(resume));
+  options_.training.say("a sparse regression of the inputs as they were observed comes first");
+  Gplvm model = latent_model(fit_as_observed(trainer));
+  find_start(model, trainer);
+  const GplvmFit fit = model.fit(trainer);
+  RegressionFit regression{fit.mappings.front().posterior,
+                           inputs_,
+                           outputs_,
+                           fit.parameters,
+                           fit.summary,
+                           0.0,
+                           0.0,
+                           {},
+                           {},
+                           {}};
+  regression.log_marginal_likelihood = fit.elbo - log_jacobian_;
+  regression.log_prior = fit.log_prior;
+  Summary& summary = regression.summary;
+  summary.warnings.insert(summary.warnings.begin(), warnings_.begin(), warnings_.end());
+  for (auto& p : summary.trace) p.value -= log_jacobian_;
+  summary.value -= log_jacobian_;
+  summary.initial_value -= log_jacobian_;
+  const Vector variance = fit.parameters.contains("inputs.variance")
+                              ? fit.parameters.at("inputs.variance").value
+                              : column_variance_;
+  const bool of_rows = options_.input_variance.rows() > 1;
+  const RowMatrix own = (of_rows ? shares_ : RowMatrix(shares_.topRows(1))) * variance.asDiagonal();
+  return {std::move(regression), inputs_.undo(fit.mean), inputs_.undo_variance(fit.variance),
+          inputs_.undo_variance(own)};
+}
+
+}  // namespace covary
