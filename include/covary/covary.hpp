@@ -32,3 +32,4 @@
 #include "covary/models/stochastic_gplvm.hpp"
 #include "covary/models/svgp.hpp"
 #include "covary/models/uncertain_regression.hpp"
+#include "covary/models/warped_regression.hpp"

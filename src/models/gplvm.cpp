@@ -56,7 +56,8 @@ Gplvm::Gplvm(ConstRows Y, GplvmOptions options) : options_(std::move(options)) {
       throw InputError(fmt::format("there are {} times for {} rows", options_.times.rows(), N));
     dynamics_ = std::make_shared<DynamicalInputs>(DynamicalOptions{
         options_.dynamics, options_.times, options_.sequences, Q, options_.dynamics_start});
-    check_times(options_.times, dynamics_->options().sequences, options_.dynamics, warnings_);
+    if (!options_.times_are_inputs)
+      check_times(options_.times, dynamics_->options().sequences, options_.dynamics, warnings_);
     latent_ = dynamics_;
   } else if (options_.back_constraint) {
     Index P = 0;

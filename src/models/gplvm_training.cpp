@@ -194,7 +194,8 @@ GplvmFit Gplvm::finished(Minimum best, Jitter& jitter) const {
     SparseEvaluation& e = evaluations[i];
     SparseValues at = unpack(v, values);
     const double ratio = v.mean_square() / at.noise;
-    if (ratio < 10.0 && options_.prior_mean.size() == 0)  // else inputs are not to be found first
+    // Of a regression the noise is what it is.
+    if (ratio < 10.0 && options_.prior_mean.size() == 0 && !options_.times_are_inputs)
       summary.warnings.push_back(fmt::format(
           "{}the signal is only {:.1f} times the noise: the model may have explained the outputs "
           "as noise; try more starts, a higher snr or more held iterations",

@@ -96,6 +96,15 @@ TEST(LatentGradients, DynamicsAtTenPoints) {
   check(Gplvm(outputs(), o), {""});
 }
 
+// The inner layer of a regression through a warp: two columns in place of times.
+TEST(LatentGradients, WarpAtTenPoints) {
+  GplvmOptions o = options();
+  o.times = Random(6).normal_matrix(N, 2);
+  o.dynamics = "se(ard) + white";
+  o.dynamics_start = (Vector(4) << 1.0, 0.8, 1.4, 1e-3).finished();
+  check(Gplvm(outputs(), o), {""});
+}
+
 TEST(LatentGradients, ViewsAtTenPoints) {
   GplvmOptions o = options();
   o.views = {{"a", {0, 1}}, {"b", {2, 3}}};

@@ -27,6 +27,7 @@ struct GplvmOptions {
   RowMatrix times = {};
   Kernel dynamics = "se + white";
   std::vector<Index> sequences = {};
+  bool times_are_inputs = false;  // of a regression: in any order, and repeated as they may be
   Vector dynamics_start =
       {};  // values of that kernel to start from; empty: likeliest for the means
   // Inputs that are known, N×Q with NaN where they are not: no variance, nothing to train.
