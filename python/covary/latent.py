@@ -4,7 +4,7 @@ from typing import Any, Dict, List, Optional, Union
 
 import numpy as np
 
-from ._core import Gplvm, GplvmFit, Kernel, MapGplvm, MapGplvmFit, fit_ppca
+from ._core import Gplvm, GplvmFit, InputError, Kernel, MapGplvm, MapGplvmFit, fit_ppca
 from ._scikit_learn import BaseEstimator, TransformerMixin, check_is_fitted, seed_of, validate_data
 
 __all__ = ["BayesianGPLVM", "DynamicalGPLVM", "MAPGPLVM", "MRD", "PPCA"]
@@ -132,7 +132,32 @@ class BayesianGPLVM(_Latent):
                 "back_constraint": self.back_constraint}
 
 
-class DynamicalGPLVM(_Latent):
+class _Dynamical(_Latent):
+    """What models over time share."""
+
+    def _dynamics(self, times) -> Dict[str, Any]:
+        return {"times": np.asarray(times, dtype=np.float64), "dynamics": self.dynamics,
+                "sequences": [int(s) for s in self.sequences], "fixed_point": self.fixed_point}
+
+    def forecast(self, times: Any, sequence: int = 0, return_std: bool = False) -> Any:
+        """The outputs at further times of a sequence, or with −1 of a new one."""
+        check_is_fitted(self, "fit_")
+        mean, variance = self.fit_.decode(*self.fit_.forecast(times, sequence))
+        return (mean, np.sqrt(variance)) if return_std else mean
+
+    def complete(self, X: Any, times: Any = None, return_std: bool = False) -> Any:
+        """The outputs of a further sequence of which some are missing (NaN); its rows are placed together.
+
+        ``times`` are of its rows; None is 0, 1, 2, ….
+        """
+        check_is_fitted(self, "fit_")
+        X = np.ascontiguousarray(X, dtype=np.float64)
+        times = np.arange(len(X), dtype=np.float64) if times is None else times
+        mean, variance = self.fit_.decode(*self.fit_.infer_sequence(X, times))
+        return (mean, np.sqrt(variance)) if return_std else mean
+
+
+class DynamicalGPLVM(_Dynamical):
     """A latent-variable model whose latent inputs follow Gaussian processes over time.
 
     As BayesianGPLVM, and:
@@ -165,33 +190,15 @@ class DynamicalGPLVM(_Latent):
         self.random_state = random_state
         self.verbose = verbose
 
-    def forecast(self, times: Any, sequence: int = 0, return_std: bool = False) -> Any:
-        """The outputs at further times of a sequence, or with −1 of a new one."""
-        check_is_fitted(self, "fit_")
-        mean, variance = self.fit_.decode(*self.fit_.forecast(times, sequence))
-        return (mean, np.sqrt(variance)) if return_std else mean
-
-    def complete(self, X: Any, times: Any = None, return_std: bool = False) -> Any:
-        """The outputs of a further sequence of which some are missing (NaN); its rows are placed together.
-
-        ``times`` are of its rows; None is 0, 1, 2, ….
-        """
-        check_is_fitted(self, "fit_")
-        X = np.ascontiguousarray(X, dtype=np.float64)
-        times = np.arange(len(X), dtype=np.float64) if times is None else times
-        mean, variance = self.fit_.decode(*self.fit_.infer_sequence(X, times))
-        return (mean, np.sqrt(variance)) if return_std else mean
-
     def _more(self, X):
-        times = np.arange(len(X), dtype=np.float64) if self.times is None else np.asarray(self.times, dtype=np.float64)
-        return {"times": times, "dynamics": self.dynamics, "sequences": [int(s) for s in self.sequences],
-                "fixed_point": self.fixed_point}
+        times = np.arange(len(X), dtype=np.float64) if self.times is None else self.times
+        return self._dynamics(times)
 
 
-class MRD(_Latent):
+class MRD(_Dynamical):
     """Manifold relevance determination: several views of the same rows share some latent dimensions.
 
-    As BayesianGPLVM, and:
+    As BayesianGPLVM, with ``times`` as DynamicalGPLVM, and:
 
     Parameters
     ----------
@@ -200,14 +207,26 @@ class MRD(_Latent):
     start_view : str or None, default None
         All dimensions start from components of this view, which the others explain as far as they can: for a view that
         others shall predict.
+    times : array of shape (n_samples,) or (n_samples, d), or None
+        What the latent inputs follow by Gaussian processes; None is no dynamics.
+    dynamics : str or Kernel, default "se + white"
+    sequences : list of int, default ()
+        First rows of independent sequences; none is one.
+    fixed_point : int, default 10
+        With times: steps of q(X) to its fixed point before each part of training, as long as the bound rises.
     """
 
     def __init__(self, views: Optional[Dict[str, List[int]]] = None, latent: int = 4,
                  kernel: Union[str, Kernel] = "se(ard)", inducing: int = 50, scale: str = "global", restarts: int = 0,
                  max_iter: int = 1000, random_state: Any = None, verbose: bool = False,
-                 start_view: Optional[str] = None):
+                 start_view: Optional[str] = None, times: Any = None, dynamics: Union[str, Kernel] = "se + white",
+                 sequences: Any = (), fixed_point: int = 10):
         self.views = views
         self.start_view = start_view
+        self.times = times
+        self.dynamics = dynamics
+        self.sequences = sequences
+        self.fixed_point = fixed_point
         self.latent = latent
         self.kernel = kernel
         self.inducing = inducing
@@ -226,7 +245,10 @@ class MRD(_Latent):
 
     def _more(self, X):
         views = {} if self.views is None else {"views": {name: list(columns) for name, columns in self.views.items()}}
-        return {**views, "start_view": self.start_view or ""}
+        if self.times is None and len(self.sequences):
+            raise InputError("sequences are of a model with times: give times")
+        over_time = {} if self.times is None else self._dynamics(self.times)
+        return {**views, "start_view": self.start_view or "", **over_time}
 
 
 class MAPGPLVM(TransformerMixin, BaseEstimator):

@@ -60,6 +60,44 @@ def test_dynamics_forecast_and_views_share():
         mrd.set_params(start_view="c").fit(Y)
 
 
+def test_views_over_time(tmp_path):
+    t = np.linspace(0, 6, 60)
+    noise = 0.02 * np.random.default_rng(1).standard_normal((60, 5))
+    Y = np.column_stack([np.sin(t), np.cos(t), np.sin(t)**2, np.cos(t) * np.sin(t), 2 * np.sin(t + 1)]) + noise
+    views = {"a": [0, 1, 4], "b": [2, 3]}
+    settings = {"latent": 2, "inducing": 15, "restarts": 1, "random_state": 0, "max_iter": 200}
+    mrd = cv.MRD(views, times=t, dynamics="se + white", fixed_point=3, **settings).fit(Y)
+    assert mrd.fit_.views == views and mrd.relevance_.shape == (2, 2)
+    ahead = np.array([6.05, 6.1])
+    mean, sd = mrd.forecast(ahead, return_std=True)
+    truth = np.column_stack([np.sin(ahead), np.cos(ahead), np.sin(ahead)**2, np.cos(ahead) * np.sin(ahead),
+                             2 * np.sin(ahead + 1)])
+    assert mean.shape == sd.shape == (2, 5) and np.abs(mean - truth).max() < 0.2
+    half = Y[20:40].copy()  # one view of a further sequence is missing: time and the other view tell
+    half[:, 2:4] = np.nan
+    assert np.abs(mrd.complete(half, t[20:40]) - Y[20:40]).mean() < 0.15
+    mrd.fit_.save(tmp_path / "views.cov")
+    np.testing.assert_array_equal(cv.load(tmp_path / "views.cov").forecast(ahead)[0], mrd.fit_.forecast(ahead)[0])
+    static = cv.MRD(views, **settings).fit(Y)
+    assert mrd.fit_.value != static.fit_.value
+    with pytest.raises(cv.InputError, match="no dynamics"):
+        static.forecast(ahead)
+    with pytest.raises(cv.InputError, match="give times"):
+        cv.MRD(views, sequences=[0, 30], **settings).fit(Y)
+    two = cv.MRD(views, times=t, sequences=[0, 30], **settings).set_params(max_iter=5).fit(Y)
+    assert not np.array_equal(two.fit_.forecast(ahead, 1)[0], two.fit_.forecast(ahead, 0)[0])
+
+
+def test_times_are_any_columns():
+    rng = np.random.default_rng(2)
+    X, at = rng.uniform(-2, 2, (80, 2)), rng.uniform(-1.5, 1.5, (50, 2))
+    f = lambda X: np.column_stack([np.sin(X[:, 0]) + 0.5 * X[:, 1], np.tanh(X[:, 0] - X[:, 1])])
+    Y = f(X) + 0.02 * rng.standard_normal((80, 2))
+    model = cv.DynamicalGPLVM(latent=2, inducing=15, times=X, dynamics="se(ard) + white", restarts=1, random_state=0,
+                              max_iter=200).fit(Y)
+    assert np.abs(model.forecast(at) - f(at)).mean() < 0.2 * f(at).std()
+
+
 def test_rows_with_times_are_one_sequence():
     t, Y = curve()
     model = cv.DynamicalGPLVM(latent=2, inducing=12, times=t, random_state=0, max_iter=200).fit(Y)
