@@ -20,9 +20,9 @@ namespace {
 
 constexpr Index dimensions = 2;
 
-LatentModel make_model(std::size_t size, const std::string& likelihood) {
+FunctionModel make_model(std::size_t size, const std::string& likelihood) {
   const Index N = static_cast<Index>(size);
-  LatentModel model{"se(ard)", likelihood, {}, RowMatrix(N, dimensions), Vector(N)};
+  FunctionModel model{"se(ard)", likelihood, {}, RowMatrix(N, dimensions), Vector(N)};
   bench::Uniform uniform(size);
   for (Index i = 0; i < N; ++i) {
     for (Index d = 0; d < dimensions; ++d) model.X(i, d) = 6.0 * uniform() - 3.0;
@@ -33,18 +33,18 @@ LatentModel make_model(std::size_t size, const std::string& likelihood) {
 }
 
 void measure(std::size_t size, const std::string& method, const std::string& likelihood) {
-  const LatentModel model = make_model(size, likelihood);
-  const LatentParameters start{(Vector(3) << 4.0, 0.9, 2.0).finished(), Vector(), Vector()};
-  const auto evaluate = [&](double shift, LatentParameters& gradient) {
-    LatentParameters at = start;
+  const FunctionModel model = make_model(size, likelihood);
+  const FunctionParameters start{(Vector(3) << 4.0, 0.9, 2.0).finished(), Vector(), Vector()};
+  const auto evaluate = [&](double shift, FunctionParameters& gradient) {
+    FunctionParameters at = start;
     at.kernel *= std::exp(shift);
     if (method == "laplace") return laplace_approximation(model, at, &gradient);
     if (method == "ep") return expectation_propagation(model, at, &gradient);
     throw InputError("the method is laplace or ep");
   };
   const double before = bench::process_memory("VmRSS");
-  LatentParameters gradient, other;
-  const LatentApproximation first = evaluate(0.0, gradient);
+  FunctionParameters gradient, other;
+  const FunctionApproximation first = evaluate(0.0, gradient);
   const auto times = bench::repeat([&](int run) {
     const double begin = bench::now();
     evaluate(1e-3 * run, other);

@@ -15,8 +15,8 @@
 namespace covary::experiments {
 namespace {
 
-LatentOptions shared_options(const ClassifierSetup& setup) {
-  LatentOptions o;
+FunctionOptions shared_options(const ClassifierSetup& setup) {
+  FunctionOptions o;
   o.kernel = setup.kernel;
   o.likelihood = setup.likelihood;
   o.scale_inputs = ScaleMode::none;

@@ -26,8 +26,8 @@ namespace covary::experiments {
 namespace {
 
 struct Problem {
-  LatentModel model;
-  LatentParameters theta;
+  FunctionModel model;
+  FunctionParameters theta;
   RowMatrix X_new;
 
   Problem(RowMatrix X, Vector y, double variance, double lengthscale, RowMatrix to_predict)
@@ -94,7 +94,7 @@ Answer by_quadrature(const Problem& p, Index nodes) {
 
 // Weights p(y, f)/q(f) of draws from q, in the whitened variables f = L·v, where q is well
 // conditioned: N(Lᵀalpha, (I + LᵀΛL)⁻¹).
-void importance_evidence(const Problem& p, const LatentApproximation& q, Index draws,
+void importance_evidence(const Problem& p, const FunctionApproximation& q, Index draws,
                          std::uint64_t seed, Answer& out) {
   const Cholesky K = cholesky(gram(p.model.kernel, p.theta.kernel, p.model.X), "the prior");
   const Index N = K.size();
@@ -124,7 +124,7 @@ void importance_evidence(const Problem& p, const LatentApproximation& q, Index d
 void by_sampling(const Problem& p, Index samples, std::uint64_t seed, Answer& out) {
   constexpr Index parts = 20;
   const Conditional c(p);
-  const LatentSamples chain = elliptical_slice_samples(
+  const FunctionSamples chain = elliptical_slice_samples(
       p.model, p.theta, {.samples = samples, .burn_in = 1000, .thin = 5, .seed = seed});
   const Index n = p.X_new.rows(), each = samples / parts;
   Matrix means = Matrix::Zero(parts, n);
@@ -146,13 +146,13 @@ void by_sampling(const Problem& p, Index samples, std::uint64_t seed, Answer& ou
 constexpr Index methods = 3;
 const char* const names[methods] = {"Laplace", "EP", "VI"};
 
-LatentApproximation approximate(Index which, const Problem& p) {
+FunctionApproximation approximate(Index which, const Problem& p) {
   return which == 0   ? laplace_approximation(p.model, p.theta)
          : which == 1 ? expectation_propagation(p.model, p.theta)
                       : variational_approximation(p.model, p.theta);
 }
 
-Answer answer(const LatentApproximation& q, const Problem& p) {
+Answer answer(const FunctionApproximation& q, const Problem& p) {
   const FunctionMarginals f = q.posterior.predict(p.X_new);
   return {q.value, p.probability(f.mean.col(0), f.variance.col(0))};
 }

@@ -156,6 +156,8 @@ def check_options():
     verbs = re.findall(r"^  (\w+) ", run("covary --help", ROOT).stdout.partition("Subcommands:")[2], flags=re.M)
     for verb in (v for v in verbs if v != "covary"):
         section = re.findall(rf"^## {verb}\n(.*?)^## ", page.read_text(), flags=re.M | re.S)
+        if verb == "compare":  # whose options are those of fit
+            section += re.findall(r"^## fit\n(.*?)^## ", page.read_text(), flags=re.M | re.S)
         options = re.findall(r"^  (--[\w-]+)", run(f"covary {verb} --help", ROOT).stdout, flags=re.M)
         shared = page.read_text().partition("\n## ")[0]
         for option in options:

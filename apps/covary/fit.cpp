@@ -22,8 +22,6 @@ void check_arguments(const FitOptions& o) {
   check_likelihood(o.likelihood);
   if (o.resume && o.checkpoint.empty())
     throw InputError("--resume needs the checkpoint; name it with --checkpoint FILE");
-  if (o.is_given("dynamics-kernel") && o.dynamics.empty())
-    throw InputError("--dynamics-kernel needs --dynamics; name the column of times");
   if (o.without_outputs && o.out.empty())
     throw InputError("--without-outputs needs a model file; name it with --out FILE");
   if (!o.out.empty() && o.out == o.checkpoint)

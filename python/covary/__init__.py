@@ -87,6 +87,12 @@ __all__ = [
 ]
 
 
+def _restored(state):
+    """A fit from its pickle."""
+    from ._core import _restore
+    return _restore(state)
+
+
 def __getattr__(name):
     # scikit-learn and matplotlib are wanted only by those who ask for what needs them.
     if name in ("GPRegressor", "SparseGPRegressor"):

@@ -4,7 +4,7 @@ from typing import Any, TypeVar, Union
 
 import numpy as np
 
-from ._core import Fit, InputError, Kernel, Mean, MissingInputsRegression, Regression, SparseRegression
+from ._core import InputError, Kernel, Mean, MissingInputsRegression, Regression, RegressionFit, SparseRegression
 from ._scikit_learn import (
     BaseEstimator,
     MultiOutputMixin,
@@ -28,7 +28,7 @@ class _Regressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     max_iter: int
     random_state: Any
     verbose: bool
-    fit_: Fit
+    fit_: RegressionFit
 
     def fit(self: _Self, X: Any, y: Any) -> _Self:
         """Trains the kernel's parameters and the noise by maximum likelihood."""
@@ -46,7 +46,7 @@ class _Regressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self._keep_values()
         return self
 
-    def _train(self, X, y, seed, **names) -> Fit:
+    def _train(self, X, y, seed, **names) -> RegressionFit:
         return self._model(X, y, seed, **names).fit(seed=seed, restarts=self.restarts, max_iter=self.max_iter,
                                                     progress=bool(self.verbose))
 

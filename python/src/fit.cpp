@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -216,7 +217,7 @@ void bind_fit(nb::module_& m) {
       .def("__reduce__",
            [](const FitNode& f) {
              const auto bytes = unlocked([&] { return f.bytes(); });
-             return nb::make_tuple(nb::module_::import_("covary._core").attr("_restore"),
+             return nb::make_tuple(nb::module_::import_("covary").attr("_restored"),
                                    nb::make_tuple(nb::bytes(bytes.data(), bytes.size())));
            })
       .def("__copy__", [](nb::handle self) { return nb::borrow(self); })

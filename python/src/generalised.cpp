@@ -84,10 +84,10 @@ GeneralisedFit run_fit(GeneralisedModel& m, const FitArguments& a) {
 
 nb::tuple get_state(const GeneralisedModel& m) {
   const GeneralisedOptions& o = m.options;
-  return nb::make_tuple(get_state(m.data), python::get_state(static_cast<const LatentOptions&>(o)),
-                        static_cast<int>(o.method), o.power, o.inducing,
-                        static_cast<int>(o.selection), to_numpy(RowMatrix(o.Z)), o.jitter,
-                        m.model.inducing(), m.model.parameters());
+  return nb::make_tuple(
+      get_state(m.data), python::get_state(static_cast<const FunctionOptions&>(o)),
+      static_cast<int>(o.method), o.power, o.inducing, static_cast<int>(o.selection),
+      to_numpy(RowMatrix(o.Z)), o.jitter, m.model.inducing(), m.model.parameters());
 }
 
 GeneralisedModel from_state(const nb::tuple& t) {

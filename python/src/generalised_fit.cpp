@@ -41,7 +41,7 @@ std::vector<std::string> class_names(const GeneralisedFit& fit) {
 }
 
 std::vector<std::string> function_names(const GeneralisedFit& fit) {
-  const Index L = fit.likelihood.latents();
+  const Index L = fit.likelihood.functions();
   if (L == 1) return {"f"};
   std::vector<std::string> out;
   for (Index l = 0; l < L; ++l) out.push_back(fmt::format("f{}", l));
@@ -88,12 +88,12 @@ nb::object log_density(const GeneralisedFit& m, const ArrayLike& X, const ArrayL
 NumpyArray inducing_inputs(const GeneralisedFit& m) {
   if (!m.posterior.can(Capability::inducing))
     throw Unsupported(fmt::format("a fit by {} has no inducing inputs", m.model));
-  if (!m.parameters.contains("features.Z") && !m.parameters.contains("latent.0.features.Z"))
+  if (!m.parameters.contains("features.Z") && !m.parameters.contains("function.0.features.Z"))
     throw InputError("these features cover all inputs and have no inducing inputs");
   if (!m.parameters.contains("features.Z"))
     throw Unsupported(
         "every latent function has inducing inputs of its own: "
-        "fit.parameters['latent.0.features.Z'], …, in the units the model saw");
+        "fit.parameters['function.0.features.Z'], …, in the units the model saw");
   const Parameter& p = m.parameters.at("features.Z");
   const Eigen::Map<const RowMatrix> Z(p.value.data(), p.rows, p.cols);
   return to_numpy(m.data_inputs(Z));

@@ -8,7 +8,7 @@ namespace {
 
 // A model that is made with a GP-LVM of its inputs takes its time: between evaluations Python gets
 // to see a signal.
-void let_python_stop(LatentOptions& o) {
+void let_python_stop(FunctionOptions& o) {
   o.training.stop = [] {
     const nb::gil_scoped_acquire acquire;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
@@ -18,9 +18,9 @@ void let_python_stop(LatentOptions& o) {
 
 }  // namespace
 
-LatentOptions to_latent_options(const LatentArguments& a, Targets targets,
-                                const TrainingData& data) {
-  LatentOptions o;
+FunctionOptions to_latent_options(const FunctionArguments& a, Targets targets,
+                                  const TrainingData& data) {
+  FunctionOptions o;
   o.kernel = to_kernel(a.kernel);
   o.likelihood = std::move(targets.likelihood);
   o.mean = to_mean(a.mean);
@@ -36,15 +36,15 @@ LatentOptions to_latent_options(const LatentArguments& a, Targets targets,
   return o;
 }
 
-nb::tuple get_state(const LatentOptions& o) {
+nb::tuple get_state(const FunctionOptions& o) {
   const auto number = [](auto e) { return static_cast<int>(e); };
   return nb::make_tuple(o.kernel, o.likelihood.print(), o.mean, o.separate_kernels,
                         to_numpy(Vector(o.aux)), to_numpy(Vector(o.weights)), o.classes,
                         number(o.scale_inputs), number(o.scale_outputs), o.pca, o.gplvm, o.seed);
 }
 
-LatentOptions latent_options_from(const nb::tuple& t) {
-  LatentOptions o;
+FunctionOptions latent_options_from(const nb::tuple& t) {
+  FunctionOptions o;
   o.kernel = nb::cast<Kernel>(t[0]);
   o.likelihood = nb::cast<std::string>(t[1]);
   o.mean = nb::cast<Mean>(t[2]);

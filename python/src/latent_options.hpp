@@ -1,13 +1,13 @@
 #pragma once
 
-#include "covary/models/latent_options.hpp"
+#include "covary/models/function_options.hpp"
 #include "expressions.hpp"
 #include "targets.hpp"
 
 // What the models of any likelihood take alike.
 namespace covary::python {
 
-struct LatentArguments {
+struct FunctionArguments {
   const KernelLike& kernel;
   const MeanLike& mean;
   nb::handle aux, weights;
@@ -15,11 +15,11 @@ struct LatentArguments {
   const std::string& scale;
   Index pca, gplvm;
 };
-LatentOptions to_latent_options(const LatentArguments& a, Targets targets,
-                                const TrainingData& data);
+FunctionOptions to_latent_options(const FunctionArguments& a, Targets targets,
+                                  const TrainingData& data);
 
 // For pickles.
-nb::tuple get_state(const LatentOptions& options);
-LatentOptions latent_options_from(const nb::tuple& state);
+nb::tuple get_state(const FunctionOptions& options);
+FunctionOptions latent_options_from(const nb::tuple& state);
 
 }  // namespace covary::python

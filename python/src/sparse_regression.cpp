@@ -193,7 +193,7 @@ look at the outputs.
 >>> fit = model.fit(seed=1)
 >>> fit.Z.shape
 (15, 1)
->>> fit.log_marginal_likelihood <= fit.upper_bound
+>>> fit.value <= fit.upper_bound
 True
 )doc";
 

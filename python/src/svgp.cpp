@@ -78,8 +78,9 @@ GeneralisedFit run_fit(SvgpModel& m, const FitArguments& a) {
 nb::tuple get_state(const SvgpModel& m) {
   const SvgpOptions& o = m.options;
   const TrainingOptions& r = o.training;
-  return nb::make_tuple(get_state(m.data), python::get_state(static_cast<const LatentOptions&>(o)),
-                        o.inducing, static_cast<int>(o.selection), to_numpy(RowMatrix(o.Z)),
+  return nb::make_tuple(get_state(m.data),
+                        python::get_state(static_cast<const FunctionOptions&>(o)), o.inducing,
+                        static_cast<int>(o.selection), to_numpy(RowMatrix(o.Z)),
                         o.covariance.print(), o.jitter, r.batch, r.steps, r.epochs, r.natural_step,
                         r.learning_rate.rate, print(r.learning_rate.schedule), r.final_sweeps,
                         m.svgp.inducing(), m.svgp.parameters(), r.adam_every, o.features.print());

@@ -5,7 +5,6 @@
 
 #include "bindings.hpp"
 #include "covary/error.hpp"
-#include "covary/models/model_file.hpp"
 #include "covary/models/uncertain_regression.hpp"
 #include "expressions.hpp"
 #include "training_data.hpp"
@@ -34,9 +33,9 @@ RowMatrix to_variances(const ArrayLike& object, Index D) {
   return v.size() == D ? RowMatrix(v.transpose()) : RowMatrix(v);
 }
 
-SavedModel run_fit(UncertainInputsModel& m, std::optional<std::uint64_t> seed, Index max_iter,
-                   std::optional<double> max_seconds, const nb::object& callback,
-                   const nb::object& progress) {
+RegressionFit run_fit(UncertainInputsModel& m, std::optional<std::uint64_t> seed, Index max_iter,
+                      std::optional<double> max_seconds, const nb::object& callback,
+                      const nb::object& progress) {
   UncertainInputsOptions options = m.options;
   if (seed) options.seed = *seed;
   options.training.max_iterations = max_iter;
@@ -45,9 +44,9 @@ SavedModel run_fit(UncertainInputsModel& m, std::optional<std::uint64_t> seed, I
   watch.attach(options.training);
   const UncertainInputsRegression training(m.data.X, m.data.Y, options);
   UncertainInputsFit fit = watch.run(training);
-  SavedModel out{std::move(fit.regression), m.data.inputs()};
-  out.fit.input_names = m.data.input_names;
-  out.fit.output_names = m.data.output_names;
+  RegressionFit out = std::move(fit.regression);
+  out.input_columns = m.data.inputs();
+  out.output_names = m.data.output_names;
   m.mean = std::move(fit.mean);
   m.variance = std::move(fit.variance);
   m.error_variance = std::move(fit.input_variance);
@@ -78,7 +77,7 @@ that of the errors.
 >>> model = cv.UncertainInputsRegression(seen, y, input_variance=0.04, inducing=15)
 >>> fit = model.fit(max_iter=200)
 >>> bool(np.abs(model.input_mean - X).mean() < np.abs(seen - X).mean()), fit.model
-(True, 'vfe')
+(True, 'noisy_inputs')
 )doc";
 
 }  // namespace

@@ -98,7 +98,7 @@ def test_several_functions_have_columns():
     with pytest.raises(cv.Unsupported, match="predict_proba"):
         fit.predict_y(X)
     noisy = cv.Svgp(*wave(), likelihood="heteroscedastic", inducing=10)
-    assert "latent.1.kernel.variance" in noisy.parameters.keys()
+    assert "function.1.kernel.variance" in noisy.parameters.keys()
     together = cv.Svgp(*wave(), likelihood="heteroscedastic", inducing=10, separate_kernels=False)
     assert "kernel.variance" in together.parameters.keys()
     with pytest.raises(cv.Unsupported, match="predict_y"):
@@ -335,5 +335,5 @@ def test_same_fit_through_both_doors_gives_the_same_bits(tmp_path, command_line,
 
 def test_text_of_a_fit(fitted):
     assert "laplace model of y on 2 inputs, 60 rows, likelihood bernoulli" in str(fitted)
-    assert "log evidence" in repr(fitted) and "kernel.variance" in fitted._repr_html_()
+    assert "log_evidence" in repr(fitted) and "kernel.variance" in fitted._repr_html_()
     assert "elbo" in repr(cv.Svgp(*labels(), inducing=5).fit(max_iter=0))

@@ -56,7 +56,7 @@ def test_the_extension_needs_no_library_of_its_own():
 
 def predictions_in_child(fit, X, queue):
     queue.put(fit.predict_f(X)[0])
-    queue.put(cv.Regression(*wave(400, 3)).fit(restarts=1).log_marginal_likelihood)
+    queue.put(cv.Regression(*wave(400, 3)).fit(restarts=1).value)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")

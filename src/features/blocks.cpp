@@ -1,4 +1,4 @@
-#include "covary/features/blocks.hpp"
+#include "features/blocks.hpp"
 
 namespace covary {
 

@@ -1,4 +1,4 @@
-#include "covary/features/warnings.hpp"
+#include "features/warnings.hpp"
 
 #include <fmt/format.h>
 

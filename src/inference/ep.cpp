@@ -10,8 +10,8 @@
 #include "covary/linalg/blas.hpp"
 #include "covary/linalg/parallel.hpp"
 #include "inference/anderson.hpp"
+#include "inference/function_problem.hpp"
 #include "inference/gaussian_sites.hpp"
-#include "inference/latent_problem.hpp"
 
 namespace covary {
 namespace {
@@ -36,7 +36,7 @@ struct Sweep {
   GaussianSites sites;
   Index improper = 0;
 };
-Sweep match_moments(const LatentProblem& problem, const SiteState& q, double power) {
+Sweep match_moments(const FunctionProblem& problem, const SiteState& q, double power) {
   const Index N = problem.size(), tasks = (N + block - 1) / block;
   Sweep out{q.sites, 0};
   std::vector<Index> improper(static_cast<std::size_t>(tasks), 0);
@@ -76,7 +76,7 @@ GaussianSites accelerated(Anderson& anderson, const SiteState& q, const Gaussian
   return sound ? out : matched;
 }
 
-SiteState settle(const LatentProblem& problem, const EpOptions& options, int& iterations) {
+SiteState settle(const FunctionProblem& problem, const EpOptions& options, int& iterations) {
   const Vector zero = Vector::Zero(problem.size());
   SiteState q, next;  // they change places, in memory that is not given back
   if (!q.compute(problem.K, {zero, zero}))
@@ -128,15 +128,16 @@ SiteState settle(const LatentProblem& problem, const EpOptions& options, int& it
 
 }  // namespace
 
-LatentApproximation expectation_propagation(const LatentModel& model,
-                                            const LatentParameters& parameters,
-                                            LatentParameters* gradient, const EpOptions& options) {
+FunctionApproximation expectation_propagation(const FunctionModel& model,
+                                              const FunctionParameters& parameters,
+                                              FunctionParameters* gradient,
+                                              const EpOptions& options) {
   if (!(options.power > 0.0 && options.power <= 1.0))
     throw InputError(fmt::format("the power of EP is {}; it must lie in (0, 1]", options.power));
   if (!(options.damping > 0.0 && options.damping <= 1.0))
     throw InputError(
         fmt::format("the damping factor is {}; it must lie in (0, 1]", options.damping));
-  const LatentProblem problem(model, parameters, Inference::ep);
+  const FunctionProblem problem(model, parameters, Inference::ep);
   int iterations = 0;
   SiteState q = settle(problem, options, iterations);
 
@@ -151,8 +152,8 @@ LatentApproximation expectation_propagation(const LatentModel& model,
               log_normaliser(q.h(n) / q.variance(n), 1.0 / q.variance(n))) /
              options.power;
   }
-  LatentApproximation out = problem.approximation(std::move(q.alpha), std::move(q.sites.tau),
-                                                  std::move(q.factor), std::move(q.variance));
+  FunctionApproximation out = problem.approximation(std::move(q.alpha), std::move(q.sites.tau),
+                                                    std::move(q.factor), std::move(q.variance));
   out.value = value;
   out.iterations = iterations;
   if (!gradient) return out;

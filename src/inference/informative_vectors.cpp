@@ -9,7 +9,7 @@
 #include "covary/error.hpp"
 #include "covary/linalg/blas.hpp"
 #include "covary/linalg/parallel.hpp"
-#include "inference/latent_problem.hpp"
+#include "inference/function_problem.hpp"
 
 namespace covary {
 namespace {
@@ -18,7 +18,7 @@ constexpr Index block = 32;  // rows of a task
 
 }  // namespace
 
-InformativeVectors informative_vectors(const LatentModel& model, const LatentParameters& at,
+InformativeVectors informative_vectors(const FunctionModel& model, const FunctionParameters& at,
                                        Index M) {
   const Index D = model.X.cols();
   model.likelihood.require(Inference::sparse_ep);

@@ -55,7 +55,7 @@ Matrix symmetric(Matrix C) {
 
 Matrix SitePosterior::covariance(ConstRows X, Index function) const {
   check_inputs(X);
-  const LatentPosterior& p = part(function);
+  const FunctionPosterior& p = part(function);
   Matrix C = gram(p.kernel, p.parameters.kernel, X);
   const Matrix k = cross(p.kernel, p.parameters.kernel, p.X, X);
   gemm(-1.0, k, Op::transpose, p.factor.apply_block(k), Op::none, 1.0, C);

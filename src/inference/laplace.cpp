@@ -21,7 +21,7 @@ struct Point {
   double residual = 0.0;  // ‖a − ∇ log p‖∞ over max(1, ‖∇ log p‖∞): zero at the mode
 };
 
-Point evaluate(const LatentProblem& problem, Vector a, Vector Ka) {
+Point evaluate(const FunctionProblem& problem, Vector a, Vector Ka) {
   Point p{std::move(a), std::move(Ka), {}, Vector(problem.size()), Vector(problem.size())};
   p.terms = problem.terms(problem.m + p.Ka);
   p.objective = -0.5 * dot(p.a, p.Ka);
@@ -38,7 +38,7 @@ Point evaluate(const LatentProblem& problem, Vector a, Vector Ka) {
 
 // The first of the points a fraction 1, ½, ¼, … of the way that is better; false if none is. Where
 // the objective cannot tell any more, the residual does.
-bool advance(const LatentProblem& problem, const Vector& target, Point& p) {
+bool advance(const FunctionProblem& problem, const Vector& target, Point& p) {
   const Vector Ktarget = multiply(problem.K, target);
   const double rounding = 1e-13 * (1.0 + std::abs(p.objective));
   double fraction = 1.0;
@@ -60,34 +60,34 @@ struct Curvature {
   Vector W;
   SiteFactor factor;
 
-  void compute(const LatentProblem& problem, const Point& p) {
+  void compute(const FunctionProblem& problem, const Point& p) {
     W = p.W;
     if (factor.compute(problem.K, W)) return;
     W = W.cwiseMax(0.0);
     factor.compute(problem.K, W);
   }
   // a = (I − RK)(W(f − m) + ∇ log p)
-  Vector target(const LatentProblem& problem, const Point& p) const {
+  Vector target(const FunctionProblem& problem, const Point& p) const {
     const Vector b = W.cwiseProduct(p.Ka) + p.slope;
     return b - factor.apply(multiply(problem.K, b));
   }
 };
 
-Point start(const LatentProblem& problem) {
+Point start(const FunctionProblem& problem) {
   const Vector zero = Vector::Zero(problem.size());
   Point p = evaluate(problem, zero, zero);
   if (!std::isfinite(p.objective))
     throw NumericalError(fmt::format("log p(y | f) of {} is not finite at the prior mean",
                                      problem.model.likelihood.print()));
   // With several modes the start decides, and should be plain to see.
-  if (!problem.model.likelihood.one_latent().log_concave()) return p;
+  if (!problem.model.likelihood.one_function().log_concave()) return p;
   Vector a = laplace_start(problem);
   Vector Ka = multiply(problem.K, a);
   Point better = evaluate(problem, std::move(a), std::move(Ka));
   return better.objective > p.objective ? better : p;
 }
 
-Point find_mode(const LatentProblem& problem, const LaplaceOptions& options, Curvature& curvature,
+Point find_mode(const FunctionProblem& problem, const LaplaceOptions& options, Curvature& curvature,
                 int& iterations) {
   // Far below this, rounding is all that keeps the residual from zero.
   constexpr double acceptable = 1e-7;
@@ -113,11 +113,11 @@ Point find_mode(const LatentProblem& problem, const LaplaceOptions& options, Cur
 
 }  // namespace
 
-LatentApproximation laplace_approximation(const LatentModel& model,
-                                          const LatentParameters& parameters,
-                                          LatentParameters* gradient,
-                                          const LaplaceOptions& options) {
-  const LatentProblem problem(model, parameters, Inference::laplace);
+FunctionApproximation laplace_approximation(const FunctionModel& model,
+                                            const FunctionParameters& parameters,
+                                            FunctionParameters* gradient,
+                                            const LaplaceOptions& options) {
+  const FunctionProblem problem(model, parameters, Inference::laplace);
   int iterations = 0;
   Curvature curvature;
   const Point mode = find_mode(problem, options, curvature, iterations);
@@ -129,7 +129,7 @@ LatentApproximation laplace_approximation(const LatentModel& model,
         model.likelihood.print()));
   const Matrix dense = gradient ? factor.dense() : Matrix();
   const Vector variance = factor.variances(problem.K, gradient ? &dense : nullptr);
-  LatentApproximation out =
+  FunctionApproximation out =
       problem.approximation(mode.a, mode.W, std::move(factor), variance.cwiseMax(0.0));
   const SiteFactor& R = out.posterior.factor;
   out.value = mode.objective - 0.5 * R.log_determinant();

@@ -17,7 +17,7 @@ struct Terms {
   double fit = 0.0;
 };
 
-Terms evaluate(const LatentProblem& problem, const Vector& h) {
+Terms evaluate(const FunctionProblem& problem, const Vector& h) {
   const std::vector<Taylor> terms = problem.terms(problem.m + h);
   Terms out{Vector(h.size()), Vector(h.size())};
   for (Index n = 0; n < h.size(); ++n) {
@@ -31,7 +31,7 @@ Terms evaluate(const LatentProblem& problem, const Vector& h) {
 
 }  // namespace
 
-Vector laplace_start(const LatentProblem& problem, Index thinning) {
+Vector laplace_start(const FunctionProblem& problem, Index thinning) {
   const Index N = problem.size(), M = N / thinning;
   Vector a = Vector::Zero(N);
   if (M < fewest) return a;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "inference/latent_problem.hpp"
+#include "inference/function_problem.hpp"
 
 namespace covary {
 
@@ -8,6 +8,6 @@ namespace covary {
 // likelihood: the best a that is zero but for every `thinning`-th row. In that space a Newton step
 // takes N³/thinning² flops, and where the kernel is smooth its best f is close to the mode. Zero
 // where there are too few rows for that to pay.
-Vector laplace_start(const LatentProblem& problem, Index thinning = 8);
+Vector laplace_start(const FunctionProblem& problem, Index thinning = 8);
 
 }  // namespace covary

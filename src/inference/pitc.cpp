@@ -1,4 +1,4 @@
-#include "covary/inference/pitc.hpp"
+#include "inference/pitc.hpp"
 
 #include <fmt/format.h>
 

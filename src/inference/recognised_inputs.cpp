@@ -1,4 +1,4 @@
-#include "covary/inference/recognised_inputs.hpp"
+#include "inference/recognised_inputs.hpp"
 
 namespace covary {
 namespace {

@@ -1,4 +1,4 @@
-#include "covary/inference/row_density.hpp"
+#include "inference/row_density.hpp"
 
 #include <fmt/format.h>
 

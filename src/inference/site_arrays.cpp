@@ -13,12 +13,12 @@ void SitePosterior::store(Archive& to) const {
   to.json["posterior"] = "rows";
   Container& c = to.arrays;
   json& j = to.json;
-  const std::vector<LatentPosterior>& all = of_;
+  const std::vector<FunctionPosterior>& all = of_;
   j["mean"] = mean().print();
   j["kernels"] = json::array();
   c.put_rows("X", all.front().X);
   for (std::size_t l = 0; l < all.size(); ++l) {
-    const LatentPosterior& p = all[l];
+    const FunctionPosterior& p = all[l];
     j["kernels"].push_back(p.kernel.print());
     c.put_vector(numbered("latent", l, "theta"), p.parameters.kernel);
     c.put_vector(numbered("latent", l, "alpha"), p.alpha);
@@ -34,9 +34,9 @@ Posterior restore_rows(const Container& c, const json& j) {
   const Index N = X.rows(), D = X.cols();
   const std::size_t L = kernel_count(c, j.at("kernels"));
   check_size(c, N, D, 1);
-  std::vector<LatentPosterior> out;
+  std::vector<FunctionPosterior> out;
   for (std::size_t l = 0; l < L; ++l) {
-    LatentPosterior p;
+    FunctionPosterior p;
     p.kernel = Kernel(j.at("kernels").at(l).get<std::string>());
     p.kernel.node().check(D);
     p.mean = mean;

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "covary/error.hpp"
-#include "covary/inference/uncertain_inputs.hpp"
 #include "covary/linalg/blas.hpp"
+#include "inference/uncertain_inputs.hpp"
 
 namespace covary {
 namespace {
@@ -21,7 +21,7 @@ double numbers(Index rows, Index functions, Index dims) {
 
 }  // namespace
 
-SitePosterior::SitePosterior(std::vector<LatentPosterior> of) : of_(std::move(of)) {
+SitePosterior::SitePosterior(std::vector<FunctionPosterior> of) : of_(std::move(of)) {
   if (of_.empty()) throw InputError("a posterior needs at least one latent function");
 }
 
@@ -29,7 +29,7 @@ bool SitePosterior::can(Capability c) const {
   return offered(c) || (c == Capability::gaussian_inputs && mean().is_zero());
 }
 
-const LatentPosterior& SitePosterior::part(Index function) const {
+const FunctionPosterior& SitePosterior::part(Index function) const {
   check_function(function);
   return of_[static_cast<std::size_t>(function)];
 }
@@ -48,7 +48,7 @@ FunctionMarginals SitePosterior::marginals(ConstRows X) const {
 std::vector<RowFunctions> SitePosterior::by_rows() const {
   std::vector<RowFunctions> out;
   for (std::size_t l = 0; l < of_.size(); ++l) {
-    const LatentPosterior& p = of_[l];
+    const FunctionPosterior& p = of_[l];
     out.push_back({{static_cast<Index>(l)},
                    p.kernel,
                    p.parameters.kernel,

@@ -11,8 +11,8 @@
 #include "covary/linalg/blas.hpp"
 #include "covary/linalg/cholesky.hpp"
 #include "inference/elliptical_slice.hpp"
-#include "inference/latent_problem.hpp"
-#include "inference/multi_latent_problem.hpp"
+#include "inference/function_problem.hpp"
+#include "inference/multi_function_problem.hpp"
 
 namespace covary {
 
@@ -80,29 +80,30 @@ void check(const SliceSamplingOptions& options) {
 
 }  // namespace
 
-LatentSamples elliptical_slice_samples(const LatentModel& model, const LatentParameters& parameters,
-                                       const SliceSamplingOptions& options) {
+FunctionSamples elliptical_slice_samples(const FunctionModel& model,
+                                         const FunctionParameters& parameters,
+                                         const SliceSamplingOptions& options) {
   check(options);
-  const LatentProblem problem(model, parameters, Inference::mcmc);
+  const FunctionProblem problem(model, parameters, Inference::mcmc);
   const Cholesky K = cholesky(problem.K, "the prior covariance of f");
   const auto log_density = [&](const Matrix& h) {
     double sum = 0.0;
     for (const Taylor& t : problem.terms(problem.m + h.col(0))) sum += t.value;
     return sum;
   };
-  LatentSamples out{RowMatrix(options.samples, problem.size()), K.jitter};
+  FunctionSamples out{RowMatrix(options.samples, problem.size()), K.jitter};
   sample({{&K.L}, log_density}, problem.size(), model.likelihood, options,
          [&](Index s, const Matrix& h) { out.f.row(s) = problem.m + h.col(0); });
   return out;
 }
 
-MultiLatentSamples elliptical_slice_samples(const MultiLatentModel& model,
-                                            const MultiLatentParameters& parameters,
-                                            const SliceSamplingOptions& options) {
+MultiFunctionSamples elliptical_slice_samples(const MultiFunctionModel& model,
+                                              const MultiFunctionParameters& parameters,
+                                              const SliceSamplingOptions& options) {
   check(options);
-  const MultiLatentProblem problem(model, parameters, Inference::mcmc);
-  const Index N = problem.size(), L = problem.latents();
-  MultiLatentSamples out{
+  const MultiFunctionProblem problem(model, parameters, Inference::mcmc);
+  const Index N = problem.size(), L = problem.functions();
+  MultiFunctionSamples out{
       std::vector<RowMatrix>(static_cast<std::size_t>(L), RowMatrix(options.samples, N)), 0.0};
   std::vector<Cholesky> factors;
   for (const Matrix& K : problem.grams) {

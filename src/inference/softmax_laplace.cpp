@@ -7,12 +7,12 @@
 
 #include "covary/error.hpp"
 #include "covary/linalg/blas.hpp"
-#include "inference/multi_latent_problem.hpp"
+#include "inference/multi_function_problem.hpp"
 
 namespace covary {
 namespace {
 
-Matrix times_K(const MultiLatentProblem& problem, const Matrix& a) {
+Matrix times_K(const MultiFunctionProblem& problem, const Matrix& a) {
   Matrix out(a.rows(), a.cols());
   for (Index c = 0; c < a.cols(); ++c) out.col(c) = multiply(problem.K(c), a.col(c));
   return out;
@@ -26,8 +26,8 @@ struct Point {
   double residual = 0.0;  // ‖a − ∇ log p‖∞ over the largest weight, or one: zero at the mode
 };
 
-Point evaluate(const MultiLatentProblem& problem, Matrix a, Matrix Ka) {
-  const Index N = problem.size(), C = problem.latents();
+Point evaluate(const MultiFunctionProblem& problem, Matrix a, Matrix Ka) {
+  const Index N = problem.size(), C = problem.functions();
   Point p{std::move(a), std::move(Ka), Matrix(N, C), Matrix(N, C)};
   p.objective = -0.5 * frobenius(p.a, p.Ka);
   Vector f(C), slope(C);
@@ -51,9 +51,9 @@ Matrix times_W(const Matrix& pi, const Matrix& h) {
   return pi.cwiseProduct(h.colwise() - mean);
 }
 
-SoftmaxFactor factor_at(const MultiLatentProblem& problem, const Matrix& pi) {
+SoftmaxFactor factor_at(const MultiFunctionProblem& problem, const Matrix& pi) {
   std::vector<const Matrix*> K;
-  for (Index c = 0; c < problem.latents(); ++c) K.push_back(&problem.K(c));
+  for (Index c = 0; c < problem.functions(); ++c) K.push_back(&problem.K(c));
   SoftmaxFactor factor;
   factor.compute(K, pi);
   return factor;
@@ -61,7 +61,7 @@ SoftmaxFactor factor_at(const MultiLatentProblem& problem, const Matrix& pi) {
 
 // The first of the points a fraction 1, ½, ¼, … of the way that is better; false if none is. Where
 // the objective cannot tell any more, the residual does.
-bool advance(const MultiLatentProblem& problem, const Matrix& target, Point& p) {
+bool advance(const MultiFunctionProblem& problem, const Matrix& target, Point& p) {
   const Matrix step = target - p.a, Kstep = times_K(problem, step);
   const double rounding = 1e-13 * (1.0 + std::abs(p.objective));
   double fraction = 1.0;
@@ -76,10 +76,11 @@ bool advance(const MultiLatentProblem& problem, const Matrix& target, Point& p) 
   return false;
 }
 
-Point find_mode(const MultiLatentProblem& problem, const LaplaceOptions& options, int& iterations) {
+Point find_mode(const MultiFunctionProblem& problem, const LaplaceOptions& options,
+                int& iterations) {
   // Far below this, rounding is all that keeps the residual from zero.
   constexpr double acceptable = 1e-7;
-  const Matrix zero = Matrix::Zero(problem.size(), problem.latents());
+  const Matrix zero = Matrix::Zero(problem.size(), problem.functions());
   Point p = evaluate(problem, zero, zero);
   for (iterations = 0; iterations < options.max_iterations; ++iterations) {
     if (p.residual <= options.tolerance) return p;
@@ -120,18 +121,18 @@ Matrix determinant_slope(const Matrix& weighted, const Matrix& covariance) {
 
 }  // namespace
 
-JointApproximation laplace_approximation(const MultiLatentModel& model,
-                                         const MultiLatentParameters& parameters,
-                                         MultiLatentParameters* gradient,
+JointApproximation laplace_approximation(const MultiFunctionModel& model,
+                                         const MultiFunctionParameters& parameters,
+                                         MultiFunctionParameters* gradient,
                                          const LaplaceOptions& options) {
   if (const Index K = model.likelihood.classes();
       K < 2 || !(model.likelihood == Likelihood(fmt::format("softmax({})", K))))
     throw Unsupported(fmt::format(
         "Laplace for several latent functions is there for softmax alone, and this is {}; a "
-        "LatentModel takes those of one, variational_approximation() all",
+        "FunctionModel takes those of one, variational_approximation() all",
         model.likelihood.print()));
-  const MultiLatentProblem problem(model, parameters, Inference::laplace);
-  const Index C = problem.latents();
+  const MultiFunctionProblem problem(model, parameters, Inference::laplace);
+  const Index C = problem.functions();
   JointApproximation out;
   Point mode = find_mode(problem, options, out.iterations);
   SoftmaxFactor R = factor_at(problem, mode.pi);

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <functional>
 
-#include "covary/features/blocks.hpp"
 #include "covary/linalg/parallel.hpp"
+#include "features/blocks.hpp"
 
 namespace covary {
 

@@ -6,10 +6,10 @@
 
 #include "covary/error.hpp"
 #include "covary/inference/sparse_posterior.hpp"
-#include "covary/inference/uncertain_inputs.hpp"
 #include "covary/statistics/expectations.hpp"
 #include "inference/collapsed.hpp"
 #include "inference/sparse_blocks.hpp"
+#include "inference/uncertain_inputs.hpp"
 
 namespace covary {
 namespace {
@@ -223,8 +223,9 @@ SparsePosterior with_gaussian_rows(const SparsePosterior& posterior, ConstRows m
                                    const std::vector<Matrix>& S, ConstRows Y) {
   const SparsePosteriorParts& p = posterior.parts();
   if (p.approximation.kind != Approximation::Kind::vfe)
-    throw Unsupported(fmt::format("rows with Gaussian inputs join a sparse model by vfe; this one is '{}'",
-                                  p.approximation.print()));
+    throw Unsupported(
+        fmt::format("rows with Gaussian inputs join a sparse model by vfe; this one is '{}'",
+                    p.approximation.print()));
   const RowMatrix Z =
       inducing_inputs(*p.features, p.values.z.data(), "rows with Gaussian inputs need");
   if (!p.mean.is_zero())

@@ -12,7 +12,7 @@
 namespace covary {
 namespace {
 
-void check(const LatentModel& model, const FeaturesPtr& features, const LatentParameters& at,
+void check(const FunctionModel& model, const FeaturesPtr& features, const FunctionParameters& at,
            const Vector& z, const EpOptions& options) {
   const Index D = model.X.cols();
   model.likelihood.require(Inference::sparse_ep);
@@ -76,7 +76,7 @@ Settled settle(const SparseSiteProblem& problem, const EpOptions& options) {
 }  // namespace
 
 SparseEpApproximation sparse_expectation_propagation(
-    const LatentModel& model, const FeaturesPtr& features, const LatentParameters& parameters,
+    const FunctionModel& model, const FeaturesPtr& features, const FunctionParameters& parameters,
     const Vector& z, Jitter& jitter, SparseEpGradient* gradient, const EpOptions& options) {
   check(model, features, parameters, z, options);
   const ObservedRows rows = observed_rows(model.likelihood, model.X, model.y, model.aux);

@@ -1,15 +1,15 @@
 #pragma once
 
 #include "covary/inference/sparse.hpp"
+#include "inference/function_problem.hpp"
 #include "inference/gaussian_sites.hpp"
-#include "inference/latent_problem.hpp"
 
 namespace covary {
 
 // The passes of sparse power-EP over the rows. Sites are of s_n = a_nᵀv, as in sparse_ep.hpp.
 struct SparseSiteProblem {
-  const LatentModel& model;
-  const LatentParameters& parameters;
+  const FunctionModel& model;
+  const FunctionParameters& parameters;
   double power;
   const Vector& y;
   const Vector& aux;

@@ -1,4 +1,4 @@
-#include "covary/inference/uncertain_inputs.hpp"
+#include "inference/uncertain_inputs.hpp"
 
 #include <fmt/format.h>
 
@@ -58,7 +58,7 @@ UncertainInputs::UncertainInputs(const SitePosterior& posterior)
       outputs_(posterior.functions()) {
   check_mean(posterior.mean());
   for (Index l = 0; l < outputs_; ++l) {
-    const LatentPosterior& own = posterior.parts()[static_cast<std::size_t>(l)];
+    const FunctionPosterior& own = posterior.parts()[static_cast<std::size_t>(l)];
     if (!(own.kernel == kernel_) || own.parameters.kernel != theta_)
       throw Unsupported("uncertain inputs need one kernel for all functions");
     groups_.push_back({{l}, own.alpha, own.factor.dense(), {}, {}, {}, {}});

@@ -107,7 +107,7 @@ WhitenedGaussian optimal_q(const std::vector<SparseFactors>& factors, Index outp
 }
 
 RowLikelihood row_likelihood(const Likelihood& likelihood, ConstVector theta) {
-  const Index L = likelihood.latents(), T = likelihood.parameter_count();
+  const Index L = likelihood.functions(), T = likelihood.parameter_count();
   if (theta.size() != T)
     throw InputError(
         fmt::format("{} has {} parameters, got {}", likelihood.print(), T, theta.size()));

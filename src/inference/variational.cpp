@@ -9,9 +9,9 @@
 #include "covary/linalg/blas.hpp"
 #include "inference/anderson.hpp"
 #include "inference/coupled_newton.hpp"
+#include "inference/function_problem.hpp"
 #include "inference/gaussian_sites.hpp"
-#include "inference/latent_problem.hpp"
-#include "inference/multi_latent_problem.hpp"
+#include "inference/multi_function_problem.hpp"
 
 namespace covary {
 namespace {
@@ -230,11 +230,11 @@ Candidate maximise(const Problem& problem, const VariationalOptions& options, in
 
 }  // namespace
 
-LatentApproximation variational_approximation(const LatentModel& model,
-                                              const LatentParameters& parameters,
-                                              LatentParameters* gradient,
-                                              const VariationalOptions& options) {
-  const LatentProblem problem(model, parameters, Inference::vi);
+FunctionApproximation variational_approximation(const FunctionModel& model,
+                                                const FunctionParameters& parameters,
+                                                FunctionParameters* gradient,
+                                                const VariationalOptions& options) {
+  const FunctionProblem problem(model, parameters, Inference::vi);
   int iterations = 0;
   const Problem view{model.likelihood, parameters.likelihood, problem.y,
                      problem.aux,      problem.weights,       problem.m,
@@ -242,8 +242,8 @@ LatentApproximation variational_approximation(const LatentModel& model,
   Candidate best = maximise(view, options, iterations);
   const Vector theta_bar = gradient ? likelihood_bar(view, best) : Vector();
   SiteState& q = best.q.front();
-  LatentApproximation out = problem.approximation(std::move(q.alpha), std::move(q.sites.tau),
-                                                  std::move(q.factor), std::move(q.variance));
+  FunctionApproximation out = problem.approximation(std::move(q.alpha), std::move(q.sites.tau),
+                                                    std::move(q.factor), std::move(q.variance));
   out.value = best.bound;
   out.iterations = iterations;
   if (!gradient) return out;
@@ -253,11 +253,11 @@ LatentApproximation variational_approximation(const LatentModel& model,
   return out;
 }
 
-MultiLatentApproximation variational_approximation(const MultiLatentModel& model,
-                                                   const MultiLatentParameters& parameters,
-                                                   MultiLatentParameters* gradient,
-                                                   const VariationalOptions& options) {
-  const MultiLatentProblem problem(model, parameters, Inference::vi);
+MultiFunctionApproximation variational_approximation(const MultiFunctionModel& model,
+                                                     const MultiFunctionParameters& parameters,
+                                                     MultiFunctionParameters* gradient,
+                                                     const VariationalOptions& options) {
+  const MultiFunctionProblem problem(model, parameters, Inference::vi);
   Problem view{model.likelihood,
                parameters.likelihood,
                problem.y,
@@ -265,15 +265,15 @@ MultiLatentApproximation variational_approximation(const MultiLatentModel& model
                problem.weights,
                problem.m,
                {}};
-  for (Index l = 0; l < problem.latents(); ++l) view.K.push_back(&problem.K(l));
-  MultiLatentApproximation out;
+  for (Index l = 0; l < problem.functions(); ++l) view.K.push_back(&problem.K(l));
+  MultiFunctionApproximation out;
   Candidate best = maximise(view, options, out.iterations);
   if (gradient) gradient->likelihood = likelihood_bar(view, best);
   out.value = best.bound;
   out.mean = std::move(best.mean);
   out.variance = std::move(best.variance);
-  Matrix alpha(problem.size(), problem.latents());
-  for (Index l = 0; l < problem.latents(); ++l) {
+  Matrix alpha(problem.size(), problem.functions());
+  for (Index l = 0; l < problem.functions(); ++l) {
     SiteState& q = best.q[static_cast<std::size_t>(l)];
     alpha.col(l) = q.alpha;
     out.posterior.push_back({model.kernels[problem.kernel_of(l)], model.mean,

@@ -8,8 +8,8 @@
 
 #include "covary/error.hpp"
 #include "covary/kernels/kernels.hpp"
-#include "covary/parameters/scanner.hpp"
 #include "covary/parameters/suggest.hpp"
+#include "parameters/scanner.hpp"
 
 namespace covary {
 namespace {

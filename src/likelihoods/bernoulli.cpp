@@ -53,7 +53,7 @@ class Bernoulli final : public JetLikelihood<Bernoulli<link>> {
   // ∫ Φ(s·f) N(f; m, v) df = Φ(s·m/√(1 + v))
   Tilted tilted(const Datum& d, double alpha, double m, double v,
                 double* theta_bar) const override {
-    if (link == Link::logit || alpha != 1.0) return OneLatent::tilted(d, alpha, m, v, theta_bar);
+    if (link == Link::logit || alpha != 1.0) return OneFunction::tilted(d, alpha, m, v, theta_bar);
     const double s = d.y > 0.5 ? 1.0 : -1.0, root = std::sqrt(1.0 + v), z = s * m / root;
     const auto [log_cdf, r, h] = normal_tail(z);
     return {log_cdf, s * r / root, -r * h / (1.0 + v)};

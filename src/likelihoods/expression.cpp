@@ -9,8 +9,8 @@
 
 #include "covary/error.hpp"
 #include "covary/likelihoods/likelihoods.hpp"
-#include "covary/parameters/scanner.hpp"
 #include "covary/parameters/suggest.hpp"
+#include "parameters/scanner.hpp"
 
 namespace covary {
 namespace {

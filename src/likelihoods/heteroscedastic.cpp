@@ -17,7 +17,7 @@ class Heteroscedastic final : public LikelihoodNode {
   std::string print() const override {
     return expression_of("heteroscedastic", {argument("variance", variance_)});
   }
-  Index latents() const override { return 2; }
+  Index functions() const override { return 2; }
   Index parameter_count() const override { return 1; }
   void declare(Parameters& out, const std::string& path) const override {
     declare_positive(out, path + ".variance", variance_, 1.0);

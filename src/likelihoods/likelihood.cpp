@@ -61,11 +61,11 @@ void Likelihood::require(Inference method) const {
                                 model(method), fmt::join(offered, ", ")));
 }
 
-const OneLatent& Likelihood::one_latent() const {
-  const auto* one = dynamic_cast<const OneLatent*>(node_.get());
+const OneFunction& Likelihood::one_function() const {
+  const auto* one = dynamic_cast<const OneFunction*>(node_.get());
   if (!one)
     throw Unsupported(
-        fmt::format("{} has {} latent functions a datum and this needs one", print(), latents()));
+        fmt::format("{} has {} latent functions a datum and this needs one", print(), functions()));
   return *one;
 }
 
@@ -128,7 +128,7 @@ std::string capability_table() {
   out += "\n" + rule + "\n";
   for (const auto& text : likelihood_examples()) {
     const Likelihood l(text);
-    out += fmt::format("| `{}` | {} |", text, l.latents());
+    out += fmt::format("| `{}` | {} |", text, l.functions());
     for (const Inference m : all_methods) out += l.supports(m) ? " yes |" : " – |";
     out += "\n";
   }

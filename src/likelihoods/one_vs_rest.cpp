@@ -26,7 +26,7 @@ class OneVsRest final : public LikelihoodNode {
   std::string print() const override {
     return fmt::format("one_vs_rest({}, {})", classes_, covary::print(link_));
   }
-  Index latents() const override { return classes_; }
+  Index functions() const override { return classes_; }
   Index classes() const override { return classes_; }
   const Likelihood& each() const { return each_; }
   bool supports(Inference) const override { return true; }

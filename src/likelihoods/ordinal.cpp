@@ -76,7 +76,7 @@ class Ordinal final : public JetLikelihood<Ordinal> {
   }
   Tilted tilted(const Datum& d, double alpha, double m, double v,
                 double* theta_bar) const override {
-    if (alpha != 1.0 || theta_bar) return OneLatent::tilted(d, alpha, m, v, theta_bar);
+    if (alpha != 1.0 || theta_bar) return OneFunction::tilted(d, alpha, m, v, theta_bar);
     const double scale = std::sqrt(1.0 + v);
     const auto k = static_cast<Index>(d.y);
     const Jet<double> f = Jet<double>::variable(m);

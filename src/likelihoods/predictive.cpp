@@ -35,10 +35,10 @@ PredictiveTable::PredictiveTable(const Likelihood& likelihood, ConstVector theta
   if (node.classes() > 0)
     throw Unsupported(
         fmt::format("labels of {} have probabilities, not quantiles", likelihood.print()));
-  if (theta.size() != node.parameter_count() || mean.size() != node.latents() ||
-      variance.size() != node.latents())
+  if (theta.size() != node.parameter_count() || mean.size() != node.functions() ||
+      variance.size() != node.functions())
     throw InputError(fmt::format("a table for {} needs {} parameters and {} latent functions",
-                                 likelihood.print(), node.parameter_count(), node.latents()));
+                                 likelihood.print(), node.parameter_count(), node.functions()));
   const auto suits = [&](double y) { return node.complaint(y, aux).empty(); };
   whole_ = !suits(0.5);
   const Support support = suits(-1.0)            ? Support::line

@@ -104,7 +104,7 @@ class RobustMax final : public LikelihoodNode {
     return expression_of("robust_max",
                          {fmt::format("{}", classes_), argument("epsilon", epsilon_)});
   }
-  Index latents() const override { return classes_; }
+  Index functions() const override { return classes_; }
   Index classes() const override { return classes_; }
   Index parameter_count() const override { return 1; }
   // ε is fixed by default: trained, it would explain errors away.

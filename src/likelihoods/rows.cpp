@@ -13,7 +13,7 @@ namespace {
 
 void check_shapes(const Likelihood& l, ConstVector theta, Index n, Index mean_rows, Index mean_cols,
                   Index variance_rows, Index variance_cols, ConstVector aux) {
-  const Index L = l.latents();
+  const Index L = l.functions();
   if (theta.size() != l.parameter_count())
     throw InputError(
         fmt::format("{} has {} parameters, got {}", l.print(), l.parameter_count(), theta.size()));
@@ -30,7 +30,7 @@ void check_shapes(const Likelihood& l, ConstVector theta, Index n, Index mean_ro
 template <class Work>
 void each_row(const Likelihood& l, const double* theta, const LikelihoodRows& rows, Index begin,
               Index end, const Work& work) {
-  const Index L = l.latents();
+  const Index L = l.functions();
   const double fallback = l.node().default_aux();
   std::vector<double> gathered(static_cast<std::size_t>(2 * L));
   double *m = gathered.data(), *v = m + L;
@@ -60,7 +60,7 @@ Index blocks_of(Index n) { return (n + block - 1) / block; }
 void expectation(const Likelihood& l, const double* theta, const LikelihoodRows& rows,
                  double* value, double* mean_bar, double* variance_bar, double* theta_bar) {
   const LikelihoodNode& node = l.node();
-  const Index L = l.latents();
+  const Index L = l.functions();
   if (L == 1) {
     const double fallback = node.default_aux();
     for (Index i = 0; i < rows.n; ++i)
@@ -83,7 +83,7 @@ void expectation(const Likelihood& l, const double* theta, const LikelihoodRows&
 
 Expectations expectations(const Likelihood& l, ConstVector theta, ConstVector y, ConstMatrix mean,
                           ConstMatrix variance, ConstVector aux, Matrix* coupling) {
-  const Index n = y.size(), L = l.latents(), P = l.parameter_count();
+  const Index n = y.size(), L = l.functions(), P = l.parameter_count();
   check_shapes(l, theta, n, mean.rows(), mean.cols(), variance.rows(), variance.cols(), aux);
   const Matrix m = mean, v = variance;  // without gaps between columns
   Expectations out{Vector(n), Matrix(n, L), Matrix(n, L), Vector::Zero(P)};
@@ -170,7 +170,7 @@ Matrix class_probabilities(const Likelihood& l, ConstVector theta, ConstMatrix m
 
 std::vector<Taylor> log_densities(const Likelihood& l, ConstVector theta, ConstVector y,
                                   ConstVector f, ConstVector aux) {
-  const OneLatent& node = l.one_latent();
+  const OneFunction& node = l.one_function();
   const Index n = y.size();
   check_shapes(l, theta, n, f.size(), 1, f.size(), 1, aux);
   std::vector<Taylor> out(static_cast<std::size_t>(n));
@@ -182,7 +182,7 @@ std::vector<Taylor> log_densities(const Likelihood& l, ConstVector theta, ConstV
 
 Vector log_densities_pullback(const Likelihood& l, ConstVector theta, ConstVector y, ConstVector f,
                               const std::vector<Taylor>& weights, ConstVector aux) {
-  const OneLatent& node = l.one_latent();
+  const OneFunction& node = l.one_function();
   const Index n = y.size();
   check_shapes(l, theta, n, f.size(), 1, f.size(), 1, aux);
   if (weights.size() != static_cast<std::size_t>(n))
@@ -202,7 +202,7 @@ Tilted tilted_moments(const Likelihood& l, const Datum& datum, double alpha, dou
     throw InputError(
         fmt::format("a cavity of mean {} and variance {}; it needs a finite mean and variance ≥ 0",
                     mean, variance));
-  return l.one_latent().tilted(datum, alpha, mean, variance, theta_bar);
+  return l.one_function().tilted(datum, alpha, mean, variance, theta_bar);
 }
 
 }  // namespace covary

@@ -80,7 +80,7 @@ class Softmax final : public LikelihoodNode {
   }
 
   std::string print() const override { return fmt::format("softmax({})", classes_); }
-  Index latents() const override { return classes_; }
+  Index functions() const override { return classes_; }
   Index classes() const override { return classes_; }
   bool supports(Inference method) const override {
     return method != Inference::ep && method != Inference::sparse_ep;

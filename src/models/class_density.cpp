@@ -81,6 +81,12 @@ ClassDensityFit fit_class_density(ConstRows X, ConstVector labels, ClassDensityO
       o.training.tell = [&](const std::string& text) { options.gplvm.training.tell(of + text); };
     GplvmFit density = Gplvm(RowMatrix(X(rows[k], Eigen::all)), o).fit(trainer);
     for (Index d = 0; d < X.cols(); ++d) density.output_names.push_back(fmt::format("x{}", d));
+    for (Parameter p : density.parameters.all())
+      if (p.path.starts_with("kernel") || p.path.starts_with("likelihood")) {
+        p.path = fmt::format("class.{}.{}", k, p.path);
+        if (!p.tied_to.empty()) p.tied_to = fmt::format("class.{}.{}", k, p.tied_to);
+        out.parameters.add(std::move(p));
+      }
     out.value += density.value;
     add(name(k), density.summary, out.summary);
     out.densities.push_back(std::move(density));

@@ -15,6 +15,7 @@ std::vector<ModelEntry> latent_entries();
 std::vector<ModelEntry> map_gplvm_entries();
 std::vector<ModelEntry> ppca_entries();
 std::vector<ModelEntry> class_density_entries();
+std::vector<ModelEntry> warped_entries();
 
 // How fits of each kind are restored; FileError for what is none.
 Fit restore_regression(const Archive& from);
@@ -23,6 +24,7 @@ Fit restore_latent(const Archive& from);
 Fit restore_map_gplvm(const Archive& from);
 Fit restore_ppca(const Archive& from);
 Fit restore_class_density(const Archive& from);
+Fit restore_warped(const Archive& from);
 
 // The options that models of one kind read alike.
 namespace reads {
@@ -34,7 +36,7 @@ inline const std::string supervised =
     any_fit + scaling + settings + kept + " inputs likelihood kernel mean missing folds restarts";
 inline const std::string inducing = " inducing inducing-file selection";
 inline const std::string latent =
-    any_fit + scaling + settings + " kernel jitter latent label snr checkpoint resume";
+    any_fit + scaling + settings + " kernel jitter latent label snr" + kept;
 }  // namespace reads
 
 // The verbs of a model, with those that every fit is given to.

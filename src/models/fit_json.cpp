@@ -31,6 +31,12 @@ Vector value_from(const json& j, const Container& c) {
   return Eigen::Map<const Vector>(value.data(), static_cast<Index>(value.size()));
 }
 
+std::string today(const std::string& path) {
+  const bool of_function =
+      path.starts_with("latent.") && path.size() > 7 && path[7] >= '0' && path[7] <= '9';
+  return of_function ? "function." + path.substr(7) : path;
+}
+
 }  // namespace
 
 json to_json(const Parameters& parameters, Container& c) {
@@ -56,6 +62,8 @@ Parameters parameters_from(const json& list, const Container& c) {
   Parameters out;
   for (const json& j : list) {
     Parameter p{j.at("path").get<std::string>(), value_from(j, c), transform_from(j)};
+    // Before functions had a name of their own they were latent.0, latent.1, …
+    p.path = today(p.path);
     p.rows = j.at("rows");
     p.cols = j.at("cols");
     p.trainable = j.at("trainable");
@@ -63,7 +71,7 @@ Parameters parameters_from(const json& list, const Container& c) {
     out.add(std::move(p));
   }
   for (const json& j : list)
-    if (j.contains("tied_to")) out.tie(j.at("path"), j.at("tied_to"), j.at("ratio"));
+    if (j.contains("tied_to")) out.tie(today(j.at("path")), today(j.at("tied_to")), j.at("ratio"));
   return out;
 }
 
@@ -200,10 +208,12 @@ void put_record(const FitRecord& fit, Container& c, json& j) {
             {"input_columns", to_json(fit.input_columns)},
             {"output_names", fit.output_names},
             {"diagnostics", to_json(fit.diagnostics)}});
+  if (!fit.form.empty()) j["form"] = fit.form;
 }
 
 void get_record(FitRecord& fit, const Container& c, const json& j) {
   fit.model = j.at("model").get<std::string>();
+  fit.form = j.value("form", std::string());
   // Files written before every kind had a record.
   const bool bare = !j.contains("value") && (j.contains("pca") || j.contains("class_densities"));
   if (!bare) {

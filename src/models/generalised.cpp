@@ -46,7 +46,7 @@ void GeneralisedOptions::check() const {
     throw InputError(fmt::format(
         "this model is fitted by laplace, ep, vgp, or fitc and pep(α), not by {}; Svgp is another",
         name_of(method)));
-  LatentOptions::check(method);
+  FunctionOptions::check(method);
   if (!(power > 0.0 && power <= 1.0))
     throw InputError(fmt::format("the power of EP must lie in (0, 1], got {}", power));
   if (!(jitter >= 0.0) || !std::isfinite(jitter))
@@ -60,12 +60,12 @@ Generalised::Generalised(ConstRows X, ConstVector y, GeneralisedOptions options)
     : options_(std::move(options)) {
   options_.check();
   GeneralisedData data = generalised_data(X, y, options_);
-  parameters_ =
-      latent_parameters(options_, MemoryRows(data.scaled.X, data.scaled.Y, Vector(), data.weights),
-                        data.scaled.Y, data.aux, data.weights, options_.likelihood.latents());
+  parameters_ = function_parameters(
+      options_, MemoryRows(data.scaled.X, data.scaled.Y, Vector(), data.weights), data.scaled.Y,
+      data.aux, data.weights, options_.likelihood.functions());
   if (options_.method == Inference::ep || options_.method == Inference::sparse_ep)
     repeat_by_weight(data);
-  const Index parts = options_.separate_kernels ? options_.likelihood.latents() : 1;
+  const Index parts = options_.separate_kernels ? options_.likelihood.functions() : 1;
   model_ = {std::vector<Kernel>(static_cast<std::size_t>(parts), options_.kernel),
             options_.likelihood,
             options_.mean,
@@ -107,7 +107,7 @@ Generalised::Values Generalised::unpack(ConstVector values) const {
   out.latent.likelihood = values.segment(at, options_.likelihood.parameter_count());
   at += out.latent.likelihood.size();
   out.latent.mean_weights = Eigen::Map<const RowMatrix>(
-      values.data() + at, options_.mean.basis_count(D), options_.likelihood.latents());
+      values.data() + at, options_.mean.basis_count(D), options_.likelihood.functions());
   at += out.latent.mean_weights.size();
   out.z = values.tail(values.size() - at);
   return out;
@@ -128,22 +128,23 @@ Vector Generalised::pack(const Values& v) const {
   return out;
 }
 
-LatentModel Generalised::one_latent() const {
+FunctionModel Generalised::one_function() const {
   return {model_.kernels.front(), model_.likelihood, model_.mean, model_.X, model_.y, model_.aux,
           model_.weights};
 }
 
 RowMatrix Generalised::choose_Z(Index M) {
-  const MultiLatentParameters at = unpack(parameters_.values()).latent;
+  const MultiFunctionParameters at = unpack(parameters_.values()).latent;
   SelectionResult chosen =
-      choose_inducing(options_.selection, M, one_latent(),
+      choose_inducing(options_.selection, M, one_function(),
                       {at.kernels.front(), at.likelihood, at.mean_weights}, options_.seed);
   if (!chosen.note.empty()) options_.training.say(chosen.note);
   return std::move(chosen.Z);
 }
 
-LatentApproximation Generalised::by_method(const LatentModel& model, const LatentParameters& at,
-                                           LatentParameters* bar) const {
+FunctionApproximation Generalised::by_method(const FunctionModel& model,
+                                             const FunctionParameters& at,
+                                             FunctionParameters* bar) const {
   EpOptions ep;
   ep.power = options_.power;
   return options_.method == Inference::ep   ? expectation_propagation(model, at, bar, ep)
@@ -153,10 +154,10 @@ LatentApproximation Generalised::by_method(const LatentModel& model, const Laten
 
 Generalised::Approximation Generalised::approximate_one(const Values& at, Values* bar,
                                                         Jitter& jitter, bool guard) const {
-  const LatentModel model = one_latent();
-  const LatentParameters values{at.latent.kernels.front(), at.latent.likelihood,
-                                at.latent.mean_weights};
-  const auto give = [bar](const LatentParameters& of_values, const Vector& of_z) {
+  const FunctionModel model = one_function();
+  const FunctionParameters values{at.latent.kernels.front(), at.latent.likelihood,
+                                  at.latent.mean_weights};
+  const auto give = [bar](const FunctionParameters& of_values, const Vector& of_z) {
     *bar = {{{of_values.kernel}, of_values.likelihood, of_values.mean_weights}, of_z};
   };
   if (options_.method == Inference::sparse_ep) {
@@ -169,29 +170,29 @@ Generalised::Approximation Generalised::approximate_one(const Values& at, Values
     if (bar) give(gradient.parameters, gradient.z);
     return {q.value, std::move(q.posterior), q.iterations};
   }
-  LatentParameters gradient;
-  LatentApproximation q = by_method(model, values, bar ? &gradient : nullptr);
+  FunctionParameters gradient;
+  FunctionApproximation q = by_method(model, values, bar ? &gradient : nullptr);
   if (bar) give(gradient, {});
   return {q.value, SitePosterior(std::move(q.posterior)), q.iterations};
 }
 
 // One model of one latent function for each class against the rest.
 Generalised::Approximation Generalised::approximate_each(const Likelihood& each,
-                                                         const MultiLatentParameters& at,
-                                                         MultiLatentParameters* bar) const {
-  const Index L = options_.likelihood.latents();
+                                                         const MultiFunctionParameters& at,
+                                                         MultiFunctionParameters* bar) const {
+  const Index L = options_.likelihood.functions();
   if (bar) {
     for (const Vector& kernel : at.kernels) bar->kernels.emplace_back(Vector::Zero(kernel.size()));
     bar->mean_weights = Matrix::Zero(at.mean_weights.rows(), L);
   }
   double value = 0.0;
   int iterations = 0;
-  std::vector<LatentPosterior> posterior;
+  std::vector<FunctionPosterior> posterior;
   for (Index l = 0; l < L; ++l) {
     const std::size_t k = at.kernels.size() == 1 ? 0 : static_cast<std::size_t>(l);
     const Vector labels = (model_.y.array() == static_cast<double>(l)).cast<double>();
-    LatentParameters own;
-    LatentApproximation q =
+    FunctionParameters own;
+    FunctionApproximation q =
         by_method({model_.kernels[k], each, model_.mean, model_.X, labels, {}, model_.weights},
                   {at.kernels[k], {}, at.mean_weights.col(l)}, bar ? &own : nullptr);
     value += q.value;
@@ -209,16 +210,16 @@ Generalised::Approximation Generalised::approximate(ConstVector values, Vector* 
   const Values at = unpack(values);
   Values bar;
   Approximation out = [&]() -> Approximation {
-    if (options_.likelihood.latents() == 1)
+    if (options_.likelihood.functions() == 1)
       return approximate_one(at, values_bar ? &bar : nullptr, jitter, guard);
-    MultiLatentParameters* const wanted = values_bar ? &bar.latent : nullptr;
+    MultiFunctionParameters* const wanted = values_bar ? &bar.latent : nullptr;
     if (const auto each = each_vs_rest(options_.likelihood))
       return approximate_each(*each, at.latent, wanted);
     if (options_.method == Inference::laplace) {
       JointApproximation q = laplace_approximation(model_, at.latent, wanted);
       return {q.value, SoftmaxPosterior(std::move(q.posterior)), q.iterations};
     }
-    MultiLatentApproximation q = variational_approximation(model_, at.latent, wanted);
+    MultiFunctionApproximation q = variational_approximation(model_, at.latent, wanted);
     return {q.value, SitePosterior(std::move(q.posterior)), q.iterations};
   }();
   if (values_bar) *values_bar = pack(bar);

@@ -41,9 +41,9 @@ Fit restore_generalised(const Archive& from) {
   InputMap map = get_input_map(c, j, posterior.dims());
   const Index D = map ? map.inputs() : posterior.dims();
   Likelihood likelihood(j.at("likelihood").get<std::string>());
-  if (likelihood.latents() != posterior.functions())
+  if (likelihood.functions() != posterior.functions())
     throw FileError(fmt::format("{} has {} latent functions, its likelihood needs {}", c.source,
-                                posterior.functions(), likelihood.latents()));
+                                posterior.functions(), likelihood.functions()));
   GeneralisedFit fit("", std::move(posterior), likelihood,
                      c.vector("likelihood_parameters", likelihood.parameter_count()));
   get_record(fit, c, j);

@@ -54,7 +54,7 @@ void suit_noise(const Likelihood& likelihood, double y_variance, Parameters& par
 // Where the latent functions of one output, whose mean is known, lie, as far as it can be told.
 Vector levels_of_output(const Likelihood& l, double mean, const Vector& y, ConstVector aux,
                         ConstVector weights) {
-  Vector out = Vector::Zero(l.latents());
+  Vector out = Vector::Zero(l.functions());
   if (const auto each = each_vs_rest(l)) {
     for (Index k = 0; k < out.size(); ++k) {
       Vector labels = y;
@@ -74,14 +74,14 @@ Vector latent_levels(const Likelihood& l, const RowSource& rows, ConstRows Y, Co
                      ConstVector weights) {
   const Vector means =
       l.node().real_targets() ? column_means(rows) : Vector(Vector::Zero(Y.cols()));
-  Vector out(l.latents() * Y.cols());
+  Vector out(l.functions() * Y.cols());
   for (Index p = 0; p < Y.cols(); ++p)
-    out.segment(p * l.latents(), l.latents()) =
+    out.segment(p * l.functions(), l.functions()) =
         levels_of_output(l, means(p), Y.col(p), aux, weights);
   return out;
 }
 
-InputMap latent_space(ConstRows scaled, const LatentOptions& options,
+InputMap latent_space(ConstRows scaled, const FunctionOptions& options,
                       std::vector<std::string>& warnings) {
   GplvmOptions o;
   o.latent = options.gplvm;
@@ -99,8 +99,8 @@ InputMap latent_space(ConstRows scaled, const LatentOptions& options,
 
 // The GP-LVM is of all rows, also of those that have no target: `observed` are the others. Rows
 // with a weight of zero are not there.
-void see_latent_space(ConstRows X, const std::vector<Index>& observed, const LatentOptions& options,
-                      GeneralisedData& data) {
+void see_latent_space(ConstRows X, const std::vector<Index>& observed,
+                      const FunctionOptions& options, GeneralisedData& data) {
   if (options.gplvm > X.cols())
     throw InputError(fmt::format(
         "gplvm is {}, but there are {} input columns; a latent space has no more dimensions",
@@ -126,7 +126,7 @@ void see_latent_space(ConstRows X, const std::vector<Index>& observed, const Lat
 
 }  // namespace
 
-void LatentOptions::check(Inference method) const {
+void FunctionOptions::check(Inference method) const {
   likelihood.require(method);
   if (pca < 0)
     throw InputError(
@@ -146,7 +146,7 @@ bool functions_differ(const Likelihood& likelihood) {
   return likelihood.classes() == 0 || each_vs_rest(likelihood).has_value();
 }
 
-GeneralisedData generalised_data(ConstRows X, ConstRows Y, const LatentOptions& options) {
+GeneralisedData generalised_data(ConstRows X, ConstRows Y, const FunctionOptions& options) {
   const Likelihood& l = options.likelihood;
   const bool noise = l.aux() == Aux::noise;
   const RowMatrix dense = Y;
@@ -181,7 +181,7 @@ GeneralisedData generalised_data(ConstRows X, ConstRows Y, const LatentOptions& 
   return out;
 }
 
-GeneralisedData generalised_data(FileRows& rows, const LatentOptions& options, Index sample) {
+GeneralisedData generalised_data(FileRows& rows, const FunctionOptions& options, Index sample) {
   if (rows.dims() == 0 || rows.outputs() != 1)
     throw InputError(
         "a fit of rows in a file needs one output column and an input column at least");
@@ -204,8 +204,8 @@ GeneralisedData generalised_data(FileRows& rows, const LatentOptions& options, I
   return out;
 }
 
-Parameters latent_parameters(const LatentOptions& options, const RowSource& rows, ConstRows Y,
-                             ConstVector aux, ConstVector weights, Index functions) {
+Parameters function_parameters(const FunctionOptions& options, const RowSource& rows, ConstRows Y,
+                               ConstVector aux, ConstVector weights, Index functions) {
   const Likelihood& l = options.likelihood;
   const Index parts = options.separate_kernels ? functions : 1;
   const Vector levels = latent_levels(l, rows, Y, aux, weights);
@@ -220,8 +220,8 @@ Parameters latent_parameters(const LatentOptions& options, const RowSource& rows
                                       : levels.squaredNorm() / static_cast<double>(levels.size());
       own.y_variance = 1.0 + (options.mean.is_zero() ? square : 0.0);
     }
-    const Parameters kernel =
-        options.kernel.parameters(own, parts == 1 ? "kernel" : fmt::format("latent.{}.kernel", i));
+    const Parameters kernel = options.kernel.parameters(
+        own, parts == 1 ? "kernel" : fmt::format("function.{}.kernel", i));
     for (const Parameter& p : kernel.all()) out.add(p);
   }
   const Parameters likelihood = l.parameters();

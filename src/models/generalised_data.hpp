@@ -1,6 +1,6 @@
 #pragma once
 
-#include "covary/models/latent_options.hpp"
+#include "covary/models/function_options.hpp"
 #include "covary/parameters/parameters.hpp"
 #include "covary/statistics/rows.hpp"
 #include "models/checks.hpp"
@@ -17,15 +17,15 @@ struct GeneralisedData {
 };
 // Checks data and targets, leaves out the rows that say nothing (no targets, or a weight of zero)
 // and scales the others; outputs only where the likelihood takes any unit.
-GeneralisedData generalised_data(ConstRows X, ConstRows Y, const LatentOptions& options);
+GeneralisedData generalised_data(ConstRows X, ConstRows Y, const FunctionOptions& options);
 // The same of rows in a file, which come scaled from then on; X and Y are a sample of them.
-GeneralisedData generalised_data(FileRows& rows, const LatentOptions& options, Index sample);
+GeneralisedData generalised_data(FileRows& rows, const FunctionOptions& options, Index sample);
 
-// kernel.… (latent.0.kernel.… of separate kernels), likelihood.… and mean.weights, at starts that
+// kernel.… (function.0.kernel.… of separate kernels), likelihood.… and mean.weights, at starts that
 // suit the rows: how far the functions have to reach, where they lie, and how much of the targets
 // is noise. `Y`, `aux` and `weights` are of all rows or a sample of them; `functions` are behind
 // all outputs.
-Parameters latent_parameters(const LatentOptions& options, const RowSource& rows, ConstRows Y,
-                             ConstVector aux, ConstVector weights, Index functions);
+Parameters function_parameters(const FunctionOptions& options, const RowSource& rows, ConstRows Y,
+                               ConstVector aux, ConstVector weights, Index functions);
 
 }  // namespace covary

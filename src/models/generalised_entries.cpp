@@ -10,17 +10,17 @@
 namespace covary {
 namespace {
 
-LatentOptions shared_options(const FitRequest& r) {
+FunctionOptions shared_options(const FitRequest& r) {
   const ModelData& d = r.data;
   const Likelihood& likelihood = *d.likelihood;
   if (const Index P = d.file ? d.file->outputs() : d.Y.cols(); P != 1)
     throw InputError(fmt::format("{} targets were given; {} takes one", P, r.entry->label()));
-  LatentOptions o;
+  FunctionOptions o;
   o.kernel = Kernel(r.options.kernel);
   o.likelihood = likelihood;
   o.mean = Mean(r.options.mean);
   o.separate_kernels = functions_differ(likelihood);
-  if (r.options.separate_kernels == "yes" && likelihood.latents() == 1)
+  if (r.options.separate_kernels == "yes" && likelihood.functions() == 1)
     throw InputError(fmt::format("--separate-kernels needs several latent functions; '{}' has one",
                                  likelihood.print()));
   if (r.options.separate_kernels != "auto")

@@ -109,7 +109,7 @@ GeneralisedFit GeneralisedFit::with(ConstRows X, ConstVector y, ConstVector nois
 GeneralisedPrediction GeneralisedFit::predict(ConstRows X, ConstVector aux) const {
   check_aux(aux, X.rows());
   GeneralisedPrediction out = predict_classes(*this, X);
-  if (likelihood.latents() == 1 || likelihood.classes() == 0) {
+  if (likelihood.functions() == 1 || likelihood.classes() == 0) {
     PredictiveMoments y = predictive_moments(likelihood, likelihood_parameters, out.f.mean,
                                              out.f.variance, model_aux(*this, aux));
     out.mean = output_scaling.undo(y.mean);

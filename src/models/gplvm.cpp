@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "covary/error.hpp"
-#include "covary/inference/gaussian_rows.hpp"
-#include "covary/inference/recognised_inputs.hpp"
+#include "inference/gaussian_rows.hpp"
+#include "inference/recognised_inputs.hpp"
 #include "models/latent_views.hpp"
 #include "models/times.hpp"
 #include "models/wide_outputs.hpp"

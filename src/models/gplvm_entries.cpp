@@ -19,6 +19,11 @@ GplvmOptions gplvm_options(const FitRequest& r) {
   return o;
 }
 
+Kernel dynamics_kernel(const FitRequest& r) {
+  if (!r.options.dynamics_kernel.empty()) return Kernel(r.options.dynamics_kernel);
+  return r.data.times.cols() > 1 ? "se(ard) + white" : "se + white";
+}
+
 namespace {
 
 GplvmOptions all_options(const FitRequest& r) {
@@ -26,7 +31,7 @@ GplvmOptions all_options(const FitRequest& r) {
   o.latent = r.options.latent ? r.options.latent : std::min<Index>(10, r.data.Y.cols());
   o.times = r.data.times;
   o.sequences = r.data.sequences;
-  o.dynamics = Kernel(r.options.dynamics_kernel);
+  o.dynamics = dynamics_kernel(r);
   o.fixed_point = r.options.fixed_point;
   o.views = r.data.views;
   o.start_view = r.options.start_view;

@@ -14,8 +14,8 @@ namespace {
 
 constexpr Index usual_inducing = 100;
 
-LatentModel some_rows(const LatentModel& model, const std::vector<Index>& rows) {
-  LatentModel out = model;
+FunctionModel some_rows(const FunctionModel& model, const std::vector<Index>& rows) {
+  FunctionModel out = model;
   out.X = take_rows(model.X, rows);
   out.y = model.y(rows);
   if (model.aux.size()) out.aux = model.aux(rows);
@@ -40,8 +40,8 @@ Index inducing_count(std::optional<Index> asked, ConstRows Z, Index rows, Index 
   return M;
 }
 
-SelectionResult choose_inducing(Selection how, Index M, const LatentModel& model,
-                                const LatentParameters& at, std::uint64_t seed) {
+SelectionResult choose_inducing(Selection how, Index M, const FunctionModel& model,
+                                const FunctionParameters& at, std::uint64_t seed) {
   std::vector<Index> observed;
   for (Index n = 0; n < model.y.size(); ++n)
     if (!std::isnan(model.y(n))) observed.push_back(n);

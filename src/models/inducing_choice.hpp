@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "covary/features/selection.hpp"
-#include "covary/inference/latent.hpp"
+#include "covary/inference/function_model.hpp"
 
 namespace covary {
 
@@ -13,7 +13,7 @@ namespace covary {
 Index inducing_count(std::optional<Index> asked, ConstRows Z, Index rows, Index dims);
 
 // select_inducing over the rows with a target, or the informative vectors of the model.
-SelectionResult choose_inducing(Selection how, Index M, const LatentModel& model,
-                                const LatentParameters& at, std::uint64_t seed);
+SelectionResult choose_inducing(Selection how, Index M, const FunctionModel& model,
+                                const FunctionParameters& at, std::uint64_t seed);
 
 }  // namespace covary

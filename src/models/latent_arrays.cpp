@@ -122,7 +122,7 @@ GplvmFit latent_from(const Container& c, const json& j) {
   if (j.contains("likelihood")) {
     fit.likelihood = Likelihood(j.at("likelihood").get<std::string>());
     fit.likelihood_values = c.vector("likelihood.values", fit.likelihood->parameter_count());
-    if (fit.likelihood->latents() != 1 || !fit.likelihood_values.allFinite())
+    if (fit.likelihood->functions() != 1 || !fit.likelihood_values.allFinite())
       throw FileError(fmt::format("{} has no usable likelihood", c.source));
   }
   return fit;

@@ -5,6 +5,7 @@
 #include "covary/models/map_gplvm.hpp"
 #include "models/costs.hpp"
 #include "models/entries.hpp"
+#include "models/gplvm_request.hpp"
 
 namespace covary {
 namespace {
@@ -20,8 +21,6 @@ std::vector<Index> classes_of(const std::vector<std::string>& cells) {
 
 Fit make_map_gplvm(FitRequest& r) {
   const FitOptions& given = r.options;
-  if (given.discriminative > 0.0 && given.label.empty())
-    throw InputError("--discriminative needs labels; name their column with --label");
   MapGplvmOptions o;
   o.latent = given.latent ? given.latent : std::min<Index>(2, r.data.Y.cols());
   o.kernel = Kernel(given.kernel);
@@ -29,7 +28,7 @@ Fit make_map_gplvm(FitRequest& r) {
   o.scale_outputs = r.latent_scale();
   o.jitter = given.jitter;
   o.times = r.data.times;
-  o.dynamics = Kernel(given.dynamics_kernel);
+  o.dynamics = dynamics_kernel(r);
   o.sequences = r.data.sequences;
   if (!given.back_constraint.empty())
     o.back_constraint = RecognitionOptions{.form = given.back_constraint, .seed = given.seed};

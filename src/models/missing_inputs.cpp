@@ -186,6 +186,7 @@ MissingInputsFit MissingInputsRegression::fit(TrainingState resume) const {
   summary.value -= d.log_jacobian;
   summary.initial_value -= d.log_jacobian;
   RegressionFit regression(fit.mappings.front().posterior, d.inputs, d.outputs);
+  regression.data_rows = d.Y.rows();
   regression.parameters = fit.parameters;
   regression.summary = summary;
   regression.value = fit.value - d.log_jacobian;

@@ -45,6 +45,8 @@ void check_options(const std::string& verb, const std::vector<std::string>& give
 
 const ModelEntry& entry_of(const FitNode& fit) {
   for (const ModelEntry* e : parse_model(fit.model).entries)
+    if (e->kind == fit.kind() && e->label() == fit.form) return *e;
+  for (const ModelEntry* e : parse_model(fit.model).entries)
     if (e->form == Form::plain && e->kind == fit.kind()) return *e;
   throw Error("internal", fmt::format("no model '{}' has fits of kind {}", fit.model, fit.kind()));
 }
@@ -132,10 +134,20 @@ void ModelChoice::check() const {
                                   : name_.text);
 }
 
+// A target of text is taken for classes, which the model may not have been meant for.
+void ModelChoice::refuse_text(const ModelData& d, const std::string& model) const {
+  if (likelihood_ != "auto" || d.labels.classes() == 0) return;
+  throw Unsupported(fmt::format(
+      "column '{}' holds text, of {} different cells such as '{}', and {} takes numbers; fix the "
+      "cells, or classify with laplace, ep, vgp, svgp or auto",
+      d.output_names.front(), d.labels.classes(), d.labels.names.back(), model));
+}
+
 const ModelEntry& ModelChoice::resolve(const ModelData& d, bool strict) const {
   const bool gaussian = !d.likelihood;
   const ModelEntry* out = nullptr;
   const bool learns = only() && only()->form == Form::missing_inputs;
+  if (learns && !gaussian) refuse_text(d, only()->label());
   if (learns && !gaussian)
     throw Unsupported(fmt::format(
         "--missing learn is for Gaussian regression; drop rows with missing inputs with --missing "
@@ -147,24 +159,22 @@ const ModelEntry& ModelChoice::resolve(const ModelData& d, bool strict) const {
     AutoChoice facts{gaussian, true, d.count(), 1, !d.file};
     if (!gaussian) {
       facts.laplace = d.likelihood->supports(Inference::laplace);
-      facts.functions = d.likelihood->latents();
+      facts.functions = d.likelihood->functions();
     }
     out = &choose_model(facts, given_, parametric_);
   } else {
     const Entries fitting = kept(entries_, [&](const ModelEntry& e) {
       return e.targets == Targets::any || (e.targets == Targets::gaussian) == gaussian;
     });
-    if (fitting.empty() && likelihood_ == "auto" && d.labels.classes() > 0)
-      throw Unsupported(fmt::format(
-          "column '{}' holds text, of {} different cells such as '{}', and {} takes numbers; mend "
-          "the cells, or classify with laplace, ep, vgp, svgp or auto",
-          d.output_names.front(), d.labels.classes(), d.labels.names.back(), name_.text));
-    if (fitting.empty())
+    if (fitting.empty()) {
+      refuse_text(d, name_.text);
       throw Unsupported(fmt::format(
           "--model {} does not take the likelihood '{}'; use laplace, ep, ep(α), vgp, svgp, fitc, "
           "pep(α) or auto",
           name_.text, d.likelihood->print()));
+    }
     out = fitting.front();
+    if (out->targets == Targets::other && d.likelihood->functions() > 1) refuse_text(d, name_.text);
   }
   if (strict)
     check_options(

@@ -59,6 +59,7 @@ ModelData ModelData::rows(const std::vector<Index>& numbers) const {
   ModelData out = *this;
   out.X = take_rows(X, numbers);
   out.Y = take_rows(Y, numbers);
+  if (input_variance.size()) out.input_variance = take_rows(input_variance, numbers);
   for (Vector* column : {&out.noise, &out.aux, &out.weights})
     if (column->size()) *column = Vector((*column)(numbers));
   out.fold_labels.clear();
@@ -114,11 +115,13 @@ Roles find_roles(const Table& table, const FitOptions& o) {
   Roles r;
   r.targets = select_columns(table, split_lists(o.target));
   if (!o.noise.empty()) r.noise = select_columns(table, {o.noise});
+  if (!o.input_variance.empty())
+    r.input_variance = select_columns(table, split_lists(o.input_variance));
   if (!o.exposure.empty()) r.exposure = select_columns(table, {o.exposure});
   if (!o.weights.empty()) r.weights = select_columns(table, {o.weights});
   if (!o.folds.empty() && !is_count(o.folds)) r.folds = select_columns(table, {o.folds});
   std::vector<Index> taken = r.targets;
-  for (const auto* more : {&r.noise, &r.exposure, &r.weights, &r.folds})
+  for (const auto* more : {&r.noise, &r.exposure, &r.weights, &r.folds, &r.input_variance})
     taken.insert(taken.end(), more->begin(), more->end());
   if (o.inputs.empty()) {
     for (Index j = 0; j < table.cols(); ++j)
@@ -205,6 +208,7 @@ ModelData read_data(const Table& table, const FitOptions& o, const Tell& tell) {
   d.X = d.inputs.apply(table);
   read_targets(table, r, o, d, tell);
   if (!r.noise.empty()) d.noise = numeric_columns(table, r.noise).col(0);
+  if (!r.input_variance.empty()) d.input_variance = numeric_columns(table, r.input_variance);
   if (!r.folds.empty()) d.fold_labels = labels(table, r.folds.front());
   for (const Index j : r.targets)
     d.output_names.push_back(table.names[static_cast<std::size_t>(j)]);

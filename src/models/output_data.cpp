@@ -74,6 +74,10 @@ ModelData read_outputs(const Table& table, const FitOptions& o, const Tell& tell
     return others.back();
   };
   ModelData d;
+  if (!o.dynamics_kernel.empty() && o.dynamics.empty())
+    throw InputError("--dynamics-kernel needs --dynamics; name the column of times");
+  if (o.discriminative > 0.0 && o.label.empty())
+    throw InputError("--discriminative needs labels; name their column with --label");
   if (!o.label.empty()) d.row_labels = cells_of(table, column(o.label));
   if (!o.dynamics.empty()) {
     const auto columns = select_columns(table, split_lists({o.dynamics}));

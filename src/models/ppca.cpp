@@ -85,6 +85,8 @@ PpcaFit fit_ppca(ConstRows Y, Index latent, ScaleMode scale_outputs) {
   out.summary.converged = true;
   out.summary.stop = Stop::converged;
   out.summary.reason = out.summary.route = "closed form";
+  out.parameters.add({"likelihood.variance", Vector::Constant(1, out.noise_variance),
+                      Transform::positive(), 1, 1, std::nullopt, false});
   out.mean = out.pca.transform(scaled);
   const Vector& lambda = out.pca.variances;
   out.mean.array().rowwise() *=

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "covary/data/decisions.hpp"
-#include "covary/data/metrics.hpp"
 #include "covary/error.hpp"
 #include "covary/models/autoregression.hpp"
 #include "covary/models/memory.hpp"
@@ -21,30 +19,7 @@ using nlohmann::json;
 
 namespace {
 
-constexpr double normal_975 = 1.959963984540054;  // Φ⁻¹(0.975)
-constexpr Index block = 512;                      // rows predicted at a time
-
-// mean, variance, variance_f, lower and upper of y, of each output.
-void add_moments(const RegressionFit& fit, const Prediction& p, NamedColumns& out) {
-  for (Index k = 0; k < p.mean.cols(); ++k) {
-    const std::string suffix = suffix_of(fit, k);
-    const Vector half = normal_975 * p.variance_y.col(k).array().sqrt();
-    out.add("mean" + suffix, p.mean.col(k));
-    out.add("variance" + suffix, p.variance_y.col(k));
-    out.add("variance_f" + suffix, p.variance_f.col(k));
-    out.add("lower" + suffix, p.mean.col(k) - half);
-    out.add("upper" + suffix, p.mean.col(k) + half);
-  }
-}
-
-void add_decisions(const RegressionFit& fit, const Prediction& p, const std::string& loss,
-                   NamedColumns& out) {
-  for (Index k = 0; k < p.mean.cols(); ++k) {
-    const Decisions d = decide(Loss(loss), p.mean.col(k), p.variance_y.col(k));
-    out.add("decision" + suffix_of(fit, k), d.decided);
-    out.add("expected_loss" + suffix_of(fit, k), d.expected_loss);
-  }
-}
+constexpr Index block = 512;  // rows predicted at a time
 
 NamedColumns predict_rows(const RegressionFit& fit, ConstRows X, ConstRows variance,
                           const TableQuestion& q) {
@@ -138,9 +113,17 @@ Answer RegressionFit::details() const {
        {{"inputs", scaling_json(input_scaling)}, {"outputs", scaling_json(output_scaling)}}}};
   // The evidence of an exact model is its own upper bound.
   if (q.can(Capability::exact_evidence)) object["upper_bound"] = number(value);
+  std::string variables;
+  if (q.can(Capability::inducing)) {
+    const InducingView u = q.inducing();
+    const std::string kind = u.features->name();
+    object.update({{"inducing", u.features->size()}, {"features", kind}});
+    variables = kind == "points" ? fmt::format("{} inducing inputs, ", u.features->size())
+                                 : fmt::format("{} {} features, ", u.features->size(), kind);
+  }
   return {object.dump(),
-          fmt::format("{} regression of {} on {} inputs, {} rows, kernel {}, mean {}", q.name(),
-                      fmt::join(output_names, ", "), q.dims(), n, q.kernel().print(),
+          fmt::format("{} regression of {} on {} inputs, {} rows, {}kernel {}, mean {}", model,
+                      fmt::join(output_names, ", "), q.dims(), n, variables, q.kernel().print(),
                       q.mean().print())};
 }
 
@@ -159,30 +142,7 @@ NamedColumns RegressionFit::predict(const Table& rows, TableQuestion& q) const {
 
 Answer RegressionFit::evaluate(const Table& rows, const TableQuestion&) const {
   const auto [X, Y] = scored_rows(*this, rows);
-  const Prediction p = predict(X);
-  using Metric = double (*)(ConstVector, ConstVector, ConstVector);
-  const std::pair<const char*, Metric> metrics[] = {
-      {"rmse", [](ConstVector y, ConstVector m, ConstVector) { return rmse(y, m); }},
-      {"mae", [](ConstVector y, ConstVector m, ConstVector) { return mae(y, m); }},
-      {"smse", [](ConstVector y, ConstVector m, ConstVector) { return smse_or_nan(y, m); }},
-      {"nlpd", [](ConstVector y, ConstVector m, ConstVector v) { return nlpd(y, m, v); }},
-      {"crps", [](ConstVector y, ConstVector m, ConstVector v) { return crps(y, m, v); }},
-      {"coverage95",
-       [](ConstVector y, ConstVector m, ConstVector v) { return coverage(y, m, v, 0.95); }}};
-  json object{{"n", Y.rows()}}, each = json::object();
-  std::string text;
-  for (const auto& [name, score] : metrics) {
-    double sum = 0.0;
-    for (Index k = 0; k < Y.cols(); ++k) {
-      const double own =
-          score(Vector(Y.col(k)), Vector(p.mean.col(k)), Vector(p.variance_y.col(k)));
-      each[output_names[static_cast<std::size_t>(k)]][name] = number(own);
-      sum += own;
-    }
-    add_score(object, text, name, sum / static_cast<double>(Y.cols()));  // the mean over outputs
-  }
-  if (Y.cols() > 1) object["outputs"] = each;
-  return {object.dump(), std::move(text)};
+  return number_scores(Y, predict(X), output_names);
 }
 
 NamedColumns RegressionFit::sample(const Table& rows, const TableQuestion& q) const {
@@ -207,18 +167,9 @@ Fit RegressionFit::update(const Table& rows, const TableQuestion& q) const {
 }
 
 HeldOut RegressionFit::held_out(const ModelData& rows) const {
-  constexpr double log_2pi = 1.83787706640934548356;
   Prediction p = predict(rows.X);
   if (rows.noise.size()) p.variance_y.colwise() += rows.noise;
-  HeldOut out;
-  for (Index i = 0; i < rows.Y.rows(); ++i)
-    for (Index k = 0; k < rows.Y.cols(); ++k) {
-      if (std::isnan(rows.Y(i, k))) continue;
-      const double error = rows.Y(i, k) - p.mean(i, k), variance = p.variance_y(i, k);
-      out.squared_error.push_back(error * error);
-      out.nlpd.push_back(0.5 * (error * error / variance + std::log(variance) + log_2pi));
-    }
-  return out;
+  return gaussian_held_out(rows.Y, p);
 }
 
 }  // namespace covary

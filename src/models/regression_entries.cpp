@@ -1,8 +1,10 @@
 // Models of Gaussian regression.
 #include <fmt/format.h>
 
+#include "covary/error.hpp"
 #include "covary/models/missing_inputs.hpp"
 #include "covary/models/sparse_regression.hpp"
+#include "covary/models/uncertain_regression.hpp"
 #include "models/costs.hpp"
 #include "models/entries.hpp"
 
@@ -47,6 +49,10 @@ Fit make_sparse(FitRequest& r) {
   o.features = r.options.features;
   o.route = parse_route(r.options.route);
   o.groups = r.options.groups;
+  o.placement = parse_placement(r.options.placement);
+  o.placement_rows = r.options.placement_rows;
+  if (r.options.is_given("placement-rows") && r.options.placement != "expected_kl")
+    throw InputError("--placement-rows needs --placement expected_kl");
   if (!r.options.warm_start.empty()) o.warm_start = Approximation(r.options.warm_start);
   o.Z = r.inducing_rows();
   // From parameters that are given it starts as they are, without a fit of some rows.
@@ -68,6 +74,51 @@ Fit make_with_missing_inputs(FitRequest& r) {
   RegressionFit fit = r.around([&] { return model.fit(std::move(state)).regression; });
   fit.diagnostics.emplace_back("missing_inputs", static_cast<double>(missing));
   return fit;
+}
+
+// Inputs that were observed with noise.
+Fit make_noisy_inputs(FitRequest& r) {
+  auto o = regression_options<UncertainInputsOptions>(r);
+  if (const Index M = r.inducing()) o.inducing = M;
+  const std::string& noise = r.options.input_noise;
+  if (noise == "train" && r.options.train_input_noise)
+    throw InputError(
+        "--train-input-noise is for variances that are given; --input-noise train trains them "
+        "already");
+  if (!noise.empty() && r.data.input_variance.size())
+    throw InputError("give either --input-variance or --input-noise");
+  if (noise.empty() && r.data.input_variance.size() == 0)
+    throw InputError(
+        "noisy_inputs needs the variances with which the inputs were observed: columns of them by "
+        "--input-variance, a list by --input-noise, or --input-noise train");
+  for (const auto& column : r.data.inputs.columns)
+    if (!column.levels.empty())
+      throw InputError(fmt::format(
+          "input '{}' holds text, which has no Gaussian noise; leave it out with --inputs",
+          column.name));
+  if (r.data.input_variance.size()) {
+    o.input_variance = r.data.input_variance;
+  } else if (noise != "train") {
+    const auto values = parse_numbers(noise, "--input-noise");
+    const auto names = r.data.inputs.names();
+    if (values.size() != names.size())
+      throw InputError(fmt::format("--input-noise has {} variances for {} inputs: '{}'",
+                                   values.size(), names.size(), fmt::join(names, "', '")));
+    o.input_variance =
+        Eigen::Map<const Vector>(values.data(), static_cast<Index>(values.size())).transpose();
+  }
+  o.train_variance = r.options.train_input_noise;
+  o.move_inputs = !r.options.hold_inputs;
+  const UncertainInputsRegression model(r.data.X, r.data.Y, std::move(o));
+  TrainingState state = r.resume({});
+  return r.around([&] {
+    UncertainInputsFit fit = model.fit(std::move(state));
+    if (fit.input_variance.rows() == 1)
+      for (Index d = 0; d < fit.input_variance.cols(); ++d)
+        fit.regression.diagnostics.emplace_back(fmt::format("input_variance_{}", d),
+                                                fit.input_variance(0, d));
+    return std::move(fit.regression);
+  });
 }
 
 const std::string of_regression = reads::supervised + " lags noise jitter";
@@ -125,7 +176,7 @@ std::vector<ModelEntry> regression_entries() {
       "vfe", "vfe",
       "Variational free energy: a lower bound of the evidence through inducing inputs.",
       "many rows with Gaussian noise: the sparse model to begin with", costs::vfe, "4·N·M²",
-      "vfe.md", " stream warm-start route");
+      "vfe.md", " stream warm-start route placement placement-rows");
   vfe.aliases = "sparse";
   ModelEntry cglb =
       sparse_entry("cglb", "cglb", "Lower bound with the exact mean by conjugate gradients.",
@@ -162,6 +213,19 @@ std::vector<ModelEntry> regression_entries() {
                  {"update", ""},
                  {"compress", ""}}),
        make_with_missing_inputs, "regression", restore_regression},
+      {"noisy_inputs", "noisy_inputs", "", Targets::gaussian, Form::plain,
+       "VFE with q(x) for inputs that were observed with noise.",
+       "inputs that are measurements themselves", "4·N·M²·D", "M² + N·D", "uncertain-inputs.md",
+       costs::gplvm, "missing-outputs several-outputs",
+       reads::any_fit + reads::scaling +
+           " inputs likelihood kernel missing jitter inducing restarts checkpoint resume "
+           "input-variance input-noise train-input-noise hold-inputs",
+       with_any({{"predict", "components gradients input-variance loss"},
+                 {"evaluate", ""},
+                 {"sample", "draws seed"},
+                 {"update", ""},
+                 {"compress", ""}}),
+       make_noisy_inputs, "regression", restore_regression},
       sparse_entry("vfe(tight)", "vfe(tight)", "VFE with a tighter correction for the trace.",
                    "a better bound than vfe where M is small", costs::power, "7·N·M²", "vfe.md",
                    " stream warm-start"),

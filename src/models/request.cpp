@@ -9,7 +9,7 @@
 #include "covary/error.hpp"
 #include "covary/inference/exact.hpp"
 #include "covary/statistics/sweep.hpp"
-#include "covary/storage/sha256.hpp"
+#include "storage/sha256.hpp"
 
 namespace covary {
 namespace {
@@ -25,7 +25,10 @@ void add(Sha256& digest, const ModelData& d) {
       add(digest, "x", block.x.data, block.x.n * block.x.dims);
       add(digest, "y", block.y, block.x.n * block.outputs);
     });
-  for (const auto& [name, rows] : {std::pair{"X", &d.X}, {"Y", &d.Y}, {"times", &d.times}}) {
+  for (const auto& [name, rows] : {std::pair{"X", &d.X},
+                                   {"Y", &d.Y},
+                                   {"times", &d.times},
+                                   {"input variance", &d.input_variance}}) {
     digest.update(fmt::format("\n{}×{}", rows->rows(), rows->cols()));
     add(digest, name, rows->data(), rows->size());
   }
@@ -141,6 +144,7 @@ TrainingState FitRequest::resume(const Parameters& parameters) {
 }
 
 void FitRequest::name(FitRecord& fit) const {
+  if (entry->form != Form::plain) fit.form = entry->label();
   fit.input_columns = data.inputs;
   fit.output_names = data.output_names;
 }
@@ -173,7 +177,7 @@ ProblemSize problem_size(const ModelData& d, const FitOptions& o) {
   size.inducing = static_cast<double>(parsed_inducing(o.inducing));
   size.batch = static_cast<double>(o.batch);
   size.latent = static_cast<double>(o.latent);
-  if (d.likelihood) size.functions = static_cast<double>(d.likelihood->latents());
+  if (d.likelihood) size.functions = static_cast<double>(d.likelihood->functions());
   size.views = static_cast<double>(std::max<std::size_t>(1, d.views.size()));
   size.standard_errors = o.standard_errors == "yes";
   size.stream = d.file != nullptr;

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "covary/error.hpp"
-#include "covary/inference/pitc.hpp"
 #include "covary/models/sparse_regression.hpp"
+#include "inference/pitc.hpp"
 #include "models/feature_settings.hpp"
 #include "models/one_pass_cache.hpp"
 #include "models/row_summaries.hpp"

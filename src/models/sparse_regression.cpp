@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "covary/error.hpp"
-#include "covary/features/warnings.hpp"
 #include "covary/inference/cglb.hpp"
 #include "covary/inference/one_pass.hpp"
-#include "covary/inference/pitc.hpp"
 #include "covary/inference/sparse_posterior.hpp"
+#include "features/warnings.hpp"
+#include "inference/pitc.hpp"
 #include "models/feature_settings.hpp"
 #include "models/one_pass_cache.hpp"
 #include "models/row_summaries.hpp"

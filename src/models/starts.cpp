@@ -30,7 +30,7 @@ Vector perturbed_start(const Parameters& parameters, Index restart, std::uint64_
 
 double typical_latent(const Likelihood& likelihood, ConstVector y, ConstVector aux,
                       ConstVector weights) {
-  if (likelihood.latents() != 1) return 0.0;
+  if (likelihood.functions() != 1) return 0.0;
   std::vector<Index> rows;
   for (Index n = 0; n < y.size(); ++n)
     if (!std::isnan(y(n))) rows.push_back(n);

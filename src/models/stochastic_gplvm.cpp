@@ -7,8 +7,8 @@
 #include <numeric>
 
 #include "covary/error.hpp"
-#include "covary/statistics/sampled_rows.hpp"
 #include "models/stochastic_gplvm_batch.hpp"
+#include "statistics/sampled_rows.hpp"
 
 namespace covary {
 namespace {
@@ -37,11 +37,11 @@ void StochasticGplvmOptions::check() const {
         "minibatches and other likelihoods are offered for one view whose latent inputs have the "
         "standard normal prior; leave out batch and likelihood for views, dynamics, known inputs "
         "and a back constraint");
-  if (likelihood.latents() != 1)
+  if (likelihood.functions() != 1)
     throw Unsupported(
         fmt::format("{} has {} functions behind a datum; a latent-variable model "
                     "takes likelihoods of one",
-                    likelihood.print(), likelihood.latents()));
+                    likelihood.print(), likelihood.functions()));
   likelihood.require(Inference::svgp);
   require(local_steps >= 1, "local_steps", static_cast<double>(local_steps), "at least 1");
   require(local_rate > 0.0, "local_rate", local_rate, "positive");

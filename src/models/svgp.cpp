@@ -23,7 +23,7 @@ void require(bool holds, const char* option, double value, const char* rule) {
 }  // namespace
 
 void SvgpOptions::check() const {
-  LatentOptions::check(Inference::svgp);
+  FunctionOptions::check(Inference::svgp);
   require(jitter >= 0.0 && std::isfinite(jitter), "jitter", jitter, "finite and not negative");
   require(sample >= 1, "sample", static_cast<double>(sample), "at least 1");
   require(q.tolerance > 0.0, "q.tolerance", q.tolerance, "positive");
@@ -85,7 +85,7 @@ void Svgp::begin() {
         fmt::format("informative vectors are chosen for one output, not for {}; choose them by "
                     "greedy_variance",
                     rows_->outputs()));
-  parameters_ = latent_parameters(options_, *rows_, Y_, aux_, weights_, latents());
+  parameters_ = function_parameters(options_, *rows_, Y_, aux_, weights_, functions());
   if (is_mixed()) {
     const RowMatrix& W = options_.mixing;
     if (W.rows() != arguments() || !W.allFinite())
@@ -110,8 +110,8 @@ bool Svgp::trains_features() const {
 }
 
 std::string Svgp::path_of(Index part, const std::string& rest) const {
-  return options_.separate_kernels && latents() > 1 ? fmt::format("latent.{}.{}", part, rest)
-                                                    : rest;
+  return options_.separate_kernels && functions() > 1 ? fmt::format("function.{}.{}", part, rest)
+                                                      : rest;
 }
 
 void Svgp::set_inputs(ConstRows Z) {
@@ -161,7 +161,7 @@ void Svgp::set_features(const FeaturesPtr& features) {
     }
   features_.clear();
   Parameters all;
-  const Index parts = options_.separate_kernels ? latents() : 1;
+  const Index parts = options_.separate_kernels ? functions() : 1;
   for (Index i = 0; i < parts; ++i) {
     features_.push_back(features);
     Parameters own;
@@ -200,7 +200,7 @@ Svgp::Unpacked Svgp::unpack(ConstVector values) const {
     out.values.mean_weights = Eigen::Map<const RowMatrix>(std::exchange(at, at + B * L), B, L);
   if (is_mixed())
     out.mixing =
-        Eigen::Map<const RowMatrix>(std::exchange(at, at + options_.mixing.size()), L, latents());
+        Eigen::Map<const RowMatrix>(std::exchange(at, at + options_.mixing.size()), L, functions());
   for (const auto& f : features_) out.values.z.push_back(take(f->parameter_count()));
   return out;
 }
@@ -233,7 +233,7 @@ UncollapsedProblem Svgp::problem(const Sweep& sweep, const Unpacked& at, bool gu
   return p;
 }
 
-NaturalGaussian Svgp::prior() const { return {inducing(), latents(), options_.covariance}; }
+NaturalGaussian Svgp::prior() const { return {inducing(), functions(), options_.covariance}; }
 
 QOptions Svgp::q_options() const {
   QOptions out = options_.q;

@@ -30,9 +30,9 @@ bool Svgp::is_large_step(const RowSource& rows, const UncollapsedGradient& of_q,
   if (q_options().conjugate) return false;
   const double share = static_cast<double>(rows_->rows()) / static_cast<double>(rows.rows());
   const double usual =
-      std::sqrt(share * static_cast<double>(q.size() * latents()));  // of the noise, for γ = 1
+      std::sqrt(share * static_cast<double>(q.size() * functions()));  // of the noise, for γ = 1
   double move = 0.0;
-  for (Index l = 0; l < latents(); ++l) {
+  for (Index l = 0; l < functions(); ++l) {
     Matrix e = of_q.g.col(l) - q.q().m.col(l);
     const Matrix& Ls = q.q().Ls[static_cast<std::size_t>(l)];
     if (q.q().is_thin())

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "covary/error.hpp"
-#include "covary/features/warnings.hpp"
 #include "covary/inference/inducing_posterior.hpp"
 #include "covary/models/svgp.hpp"
+#include "features/warnings.hpp"
 #include "models/feature_settings.hpp"
 #include "models/q_blocks.hpp"
 

@@ -10,8 +10,9 @@ namespace {
 std::vector<ModelEntry>& table() {
   static std::vector<ModelEntry> all = [] {
     std::vector<ModelEntry> out;
-    for (auto& part : {regression_entries(), generalised_entries(), latent_entries(),
-                       map_gplvm_entries(), ppca_entries(), class_density_entries()})
+    for (auto& part :
+         {regression_entries(), generalised_entries(), latent_entries(), map_gplvm_entries(),
+          ppca_entries(), class_density_entries(), warped_entries()})
       out.insert(out.end(), part.begin(), part.end());
     return out;
   }();

@@ -111,6 +111,74 @@ double smse_or_nan(ConstVector y, ConstVector mean) {
   return low < high ? smse(y, mean) : std::nan("");
 }
 
+namespace {
+
+constexpr double normal_975 = 1.959963984540054;  // Φ⁻¹(0.975)
+
+}  // namespace
+
+// mean, variance, variance_f, lower and upper of y, of each output.
+void add_moments(const FitRecord& fit, const Prediction& p, NamedColumns& out) {
+  for (Index k = 0; k < p.mean.cols(); ++k) {
+    const std::string suffix = suffix_of(fit, k);
+    const Vector half = normal_975 * p.variance_y.col(k).array().sqrt();
+    out.add("mean" + suffix, p.mean.col(k));
+    out.add("variance" + suffix, p.variance_y.col(k));
+    out.add("variance_f" + suffix, p.variance_f.col(k));
+    out.add("lower" + suffix, p.mean.col(k) - half);
+    out.add("upper" + suffix, p.mean.col(k) + half);
+  }
+}
+
+void add_decisions(const FitRecord& fit, const Prediction& p, const std::string& loss,
+                   NamedColumns& out) {
+  for (Index k = 0; k < p.mean.cols(); ++k) {
+    const Decisions d = decide(Loss(loss), p.mean.col(k), p.variance_y.col(k));
+    out.add("decision" + suffix_of(fit, k), d.decided);
+    out.add("expected_loss" + suffix_of(fit, k), d.expected_loss);
+  }
+}
+
+Answer number_scores(const RowMatrix& Y, const Prediction& p,
+                     const std::vector<std::string>& output_names) {
+  using Metric = double (*)(ConstVector, ConstVector, ConstVector);
+  const std::pair<const char*, Metric> metrics[] = {
+      {"rmse", [](ConstVector y, ConstVector m, ConstVector) { return rmse(y, m); }},
+      {"mae", [](ConstVector y, ConstVector m, ConstVector) { return mae(y, m); }},
+      {"smse", [](ConstVector y, ConstVector m, ConstVector) { return smse_or_nan(y, m); }},
+      {"nlpd", [](ConstVector y, ConstVector m, ConstVector v) { return nlpd(y, m, v); }},
+      {"crps", [](ConstVector y, ConstVector m, ConstVector v) { return crps(y, m, v); }},
+      {"coverage95",
+       [](ConstVector y, ConstVector m, ConstVector v) { return coverage(y, m, v, 0.95); }}};
+  json object{{"n", Y.rows()}}, each = json::object();
+  std::string text;
+  for (const auto& [name, score] : metrics) {
+    double sum = 0.0;
+    for (Index k = 0; k < Y.cols(); ++k) {
+      const double own =
+          score(Vector(Y.col(k)), Vector(p.mean.col(k)), Vector(p.variance_y.col(k)));
+      each[output_names[static_cast<std::size_t>(k)]][name] = number(own);
+      sum += own;
+    }
+    add_score(object, text, name, sum / static_cast<double>(Y.cols()));  // the mean over outputs
+  }
+  if (Y.cols() > 1) object["outputs"] = each;
+  return {object.dump(), std::move(text)};
+}
+
+HeldOut gaussian_held_out(const RowMatrix& Y, const Prediction& p) {
+  constexpr double log_2pi = 1.83787706640934548356;
+  HeldOut out;
+  for (Index i = 0; i < Y.rows(); ++i)
+    for (Index k = 0; k < Y.cols(); ++k) {
+      if (std::isnan(Y(i, k))) continue;
+      const double error = Y(i, k) - p.mean(i, k), variance = p.variance_y(i, k);
+      out.squared_error.push_back(error * error);
+      out.nlpd.push_back(0.5 * (error * error / variance + std::log(variance) + log_2pi));
+    }
+  return out;
+}
+
 NamedColumns named_draws(const std::vector<RowMatrix>& draws,
                          const std::vector<std::string>& suffixes) {
   NamedColumns out;

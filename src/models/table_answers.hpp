@@ -36,6 +36,14 @@ Answer class_scores(const RowMatrix& probabilities, ConstVector y,
                     const std::vector<std::string>& classes, double threshold);
 // "rmse  0.25", and the same as JSON; what is not finite is not defined.
 void add_score(nlohmann::json& object, std::string& text, const char* name, double value);
+// Of numbers with Gaussian noise, for each output: mean, variance, variance_f, lower and upper of
+// y; decisions by --loss; rmse mae smse nlpd crps coverage95; and held-out scores.
+void add_moments(const FitRecord& fit, const Prediction& p, NamedColumns& out);
+void add_decisions(const FitRecord& fit, const Prediction& p, const std::string& loss,
+                   NamedColumns& out);
+Answer number_scores(const RowMatrix& Y, const Prediction& p,
+                     const std::vector<std::string>& output_names);
+HeldOut gaussian_held_out(const RowMatrix& Y, const Prediction& p);
 // The squared error over the variance of the targets; NaN where they do not vary.
 double smse_or_nan(ConstVector y, ConstVector mean);
 // draw_<number><suffix> of joint draws.

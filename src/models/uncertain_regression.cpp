@@ -181,17 +181,12 @@ UncertainInputsFit UncertainInputsRegression::fit(TrainingState resume) const {
   Gplvm model = latent_model(fit_as_observed(trainer));
   find_start(model, trainer);
   const GplvmFit fit = model.fit(trainer);
-  RegressionFit regression{fit.mappings.front().posterior,
-                           inputs_,
-                           outputs_,
-                           fit.parameters,
-                           fit.summary,
-                           0.0,
-                           0.0,
-                           {},
-                           {},
-                           {}};
-  regression.log_marginal_likelihood = fit.elbo - log_jacobian_;
+  RegressionFit regression(fit.mappings.front().posterior, inputs_, outputs_);
+  regression.model = "noisy_inputs";
+  regression.data_rows = Y_.rows();
+  regression.parameters = fit.parameters;
+  regression.summary = fit.summary;
+  regression.value = fit.value - log_jacobian_;
   regression.log_prior = fit.log_prior;
   Summary& summary = regression.summary;
   summary.warnings.insert(summary.warnings.begin(), warnings_.begin(), warnings_.end());

@@ -86,13 +86,22 @@ WarpedRegressionFit WarpedRegression::fit(TrainingState resume) const {
   g.seed = o.seed;
   g.training = o.training;
   if (g.training.starts == 0) g.training.starts = 1;
-  WarpedRegressionFit out{Gplvm(Y_, g).fit(trainer)};
-  Summary& summary = out.layers.summary;
+  WarpedRegressionFit out(Gplvm(Y_, g).fit(trainer));
+  Summary& summary = out.summary;
   if (!(summary.value > plain.summary.value))
     summary.warnings.push_back(
         fmt::format("the warp gains nothing: its bound is {:.4g}, that of vfe without it {:.4g}",
                     summary.value, plain.summary.value));
+  out.layers.summary = summary;
   return out;
+}
+
+WarpedRegressionFit::WarpedRegressionFit(GplvmFit of) : layers(std::move(of)) {
+  model = "warped";
+  parameters = layers.parameters;
+  summary = layers.summary;
+  value = layers.value;
+  log_prior = layers.log_prior;
 }
 
 LatentMarginals WarpedRegressionFit::inner(ConstRows X) const { return layers.forecast(X); }

@@ -1,4 +1,4 @@
-#include "covary/parameters/scanner.hpp"
+#include "parameters/scanner.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "covary/report/axis.hpp"
+#include "report/axis.hpp"
 
 #include <fmt/format.h>
 

@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include "covary/error.hpp"
-#include "covary/report/axis.hpp"
 #include "covary/report/chart.hpp"
-#include "covary/report/text.hpp"
+#include "report/axis.hpp"
 #include "report/image.hpp"
+#include "report/text.hpp"
 
 namespace covary {
 namespace {

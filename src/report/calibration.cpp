@@ -7,8 +7,8 @@
 
 #include "covary/data/metrics.hpp"
 #include "covary/error.hpp"
-#include "covary/report/axis.hpp"
-#include "covary/report/text.hpp"
+#include "report/axis.hpp"
+#include "report/text.hpp"
 
 namespace covary {
 namespace {

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "covary/error.hpp"
-#include "covary/report/axis.hpp"
 #include "covary/report/classification_report.hpp"
+#include "report/axis.hpp"
 
 namespace covary {
 

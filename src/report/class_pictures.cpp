@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "covary/data/classification_metrics.hpp"
-#include "covary/report/text.hpp"
 #include "report/surface.hpp"
+#include "report/text.hpp"
 
 namespace covary {
 namespace {

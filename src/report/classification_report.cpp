@@ -10,8 +10,8 @@
 #include "covary/data/labels.hpp"
 #include "covary/error.hpp"
 #include "covary/report/page.hpp"
-#include "covary/report/text.hpp"
 #include "report/class_pictures.hpp"
+#include "report/text.hpp"
 
 namespace covary {
 namespace {

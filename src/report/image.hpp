@@ -3,7 +3,7 @@
 #include <string>
 
 #include "covary/linalg/types.hpp"
-#include "covary/report/axis.hpp"
+#include "report/axis.hpp"
 
 namespace covary {
 

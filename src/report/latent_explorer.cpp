@@ -9,12 +9,12 @@
 
 #include "covary/data/labels.hpp"
 #include "covary/error.hpp"
-#include "covary/inference/uncertain_inputs.hpp"
 #include "covary/kernels/gaussian_form.hpp"
 #include "covary/kernels/node.hpp"
-#include "covary/report/text.hpp"
+#include "inference/uncertain_inputs.hpp"
 #include "report/explorer_script.hpp"
 #include "report/style.hpp"
+#include "report/text.hpp"
 
 namespace covary {
 namespace {

@@ -7,11 +7,11 @@
 
 #include "covary/data/labels.hpp"
 #include "covary/data/split.hpp"
-#include "covary/inference/uncertain_inputs.hpp"
 #include "covary/linalg/blas.hpp"
 #include "covary/report/page.hpp"
-#include "covary/report/text.hpp"
+#include "inference/uncertain_inputs.hpp"
 #include "report/surface.hpp"
+#include "report/text.hpp"
 
 namespace covary {
 namespace {

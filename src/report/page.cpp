@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "covary/report/text.hpp"
 #include "report/style.hpp"
+#include "report/text.hpp"
 
 namespace covary {
 namespace {

@@ -7,9 +7,9 @@
 
 #include "covary/error.hpp"
 #include "covary/report/page.hpp"
-#include "covary/report/text.hpp"
 #include "report/calibration.hpp"
 #include "report/fit_pictures.hpp"
+#include "report/text.hpp"
 #include "report/words.hpp"
 
 namespace covary {
@@ -111,8 +111,7 @@ void add_evidence(Page& page, const RegressionFit& fit,
                                 exact ? " (exact: lower and upper bound coincide)" : ""));
   if (!exact && s.upper_bound)
     add("upper bound of the log evidence",
-        fmt::format("{:.6g} nats, {:.3g} above", *s.upper_bound,
-                    *s.upper_bound - fit.value));
+        fmt::format("{:.6g} nats, {:.3g} above", *s.upper_bound, *s.upper_bound - fit.value));
   add("per observation", fmt::format("{:.4g} nats", fit.value / observed));
   for (const auto& [what, value] : fit.diagnostics) add(what.c_str(), fmt::format("{:.6g}", value));
   add("log prior of the parameters", fmt::format("{:.6g}", fit.log_prior));

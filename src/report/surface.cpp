@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "covary/report/axis.hpp"
-#include "covary/report/text.hpp"
+#include "report/axis.hpp"
 #include "report/image.hpp"
+#include "report/text.hpp"
 
 namespace covary {
 namespace {

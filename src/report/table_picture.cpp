@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "covary/error.hpp"
-#include "covary/report/axis.hpp"
-#include "covary/report/text.hpp"
+#include "report/axis.hpp"
+#include "report/text.hpp"
 
 namespace covary {
 namespace {

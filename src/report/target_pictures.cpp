@@ -7,8 +7,8 @@
 
 #include "covary/likelihoods/predictive.hpp"
 #include "covary/linalg/parallel.hpp"
-#include "covary/report/axis.hpp"
-#include "covary/report/text.hpp"
+#include "report/axis.hpp"
+#include "report/text.hpp"
 
 namespace covary {
 namespace {

@@ -7,9 +7,9 @@
 #include "covary/data/metrics.hpp"
 #include "covary/error.hpp"
 #include "covary/report/page.hpp"
-#include "covary/report/text.hpp"
 #include "report/calibration.hpp"
 #include "report/target_pictures.hpp"
+#include "report/text.hpp"
 
 namespace covary {
 namespace {

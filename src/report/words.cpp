@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "covary/report/text.hpp"
+#include "report/text.hpp"
 
 namespace covary {
 namespace {

@@ -1,4 +1,4 @@
-#include "covary/statistics/group.hpp"
+#include "statistics/group.hpp"
 
 #include <fmt/format.h>
 

@@ -3,8 +3,8 @@
 #include <functional>
 
 #include "covary/linalg/cholesky.hpp"
-#include "covary/statistics/group.hpp"
 #include "statistics/block.hpp"
+#include "statistics/group.hpp"
 
 namespace covary {
 

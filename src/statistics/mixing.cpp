@@ -4,12 +4,12 @@
 
 namespace covary {
 
-void Mixing::forward(const Latents& f, Latents& g) const {
+void Mixing::forward(const FunctionValues& f, FunctionValues& g) const {
   g.mean = product(f.mean, W, Op::none, Op::transpose);
   g.variance = product(f.variance, W.cwiseAbs2(), Op::none, Op::transpose);
 }
 
-void Mixing::pullback(Latents& f, const Latents& g, double* W_bar) const {
+void Mixing::pullback(FunctionValues& f, const FunctionValues& g, double* W_bar) const {
   f.mean_bar = product(g.mean_bar, W);
   f.variance_bar = product(g.variance_bar, W.cwiseAbs2());
   if (!W_bar) return;
@@ -18,7 +18,7 @@ void Mixing::pullback(Latents& f, const Latents& g, double* W_bar) const {
   to += 2.0 * W.cwiseProduct(product(g.variance_bar, f.variance, Op::transpose));
 }
 
-Matrix Mixing::couplings(const Latents& g, Index L, Index F) const {
+Matrix Mixing::couplings(const FunctionValues& g, Index L, Index F) const {
   const Index A = g.mean_bar.cols(), own = L * (L - 1) / 2;
   const auto weight = [&](Index a, Index f) {
     return is_identity() ? (a == f ? 1.0 : 0.0) : W(a, f);

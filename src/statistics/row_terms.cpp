@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "covary/error.hpp"
-#include "covary/features/blocks.hpp"
 #include "covary/linalg/parallel.hpp"
+#include "features/blocks.hpp"
 #include "statistics/block.hpp"
 #include "statistics/gaussian_row_terms.hpp"
 #include "statistics/mixing.hpp"
@@ -45,8 +45,8 @@ struct Layout {
 struct Scratch {
   std::vector<Matrix> K, A, SA;  // Kuf and Luu⁻¹Kuf of each context, SA or LsᵀA of each function
   Matrix K_bar, rooted;
-  Latents f;  // of the functions
-  Latents g;  // of the arguments, where these are mixtures
+  FunctionValues f;  // of the functions
+  FunctionValues g;  // of the arguments, where these are mixtures
   Vector k, k_bar;
   PackedRows packed;
 };
@@ -158,7 +158,7 @@ class RowTermSweep {
     return {block.x.data, block.x.n, block.x.dims, Eigen::OuterStride<>(block.x.stride)};
   }
   const Mean& mean() const { return *contexts_.front().mean; }
-  const Latents& told(const Scratch& s) const { return mixing_.is_identity() ? s.f : s.g; }
+  const FunctionValues& told(const Scratch& s) const { return mixing_.is_identity() ? s.f : s.g; }
 
   void forward(const DataBlock& block, Scratch& s) const {
     const Index n = block.x.n;
@@ -203,7 +203,7 @@ class RowTermSweep {
   }
 
   void expectations(const DataBlock& block, Scratch& s, double* sum) const {
-    Latents& g = mixing_.is_identity() ? s.f : s.g;
+    FunctionValues& g = mixing_.is_identity() ? s.f : s.g;
     const Index own_pairs = pairs_ > 0 ? L_ * (L_ - 1) / 2 : 0;
     g.mean_bar.setZero(block.x.n, A_);
     g.variance_bar.setZero(block.x.n, A_);

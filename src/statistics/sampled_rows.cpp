@@ -1,4 +1,4 @@
-#include "covary/statistics/sampled_rows.hpp"
+#include "statistics/sampled_rows.hpp"
 
 #include "covary/random/random.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "covary/features/blocks.hpp"
+#include "features/blocks.hpp"
 #include "statistics/block.hpp"
 
 namespace covary {

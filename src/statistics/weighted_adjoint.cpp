@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "covary/features/blocks.hpp"
+#include "features/blocks.hpp"
 #include "statistics/block.hpp"
 
 namespace covary {

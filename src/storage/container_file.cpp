@@ -15,9 +15,9 @@
 #include "covary/error.hpp"
 #include "covary/storage/atomic_file.hpp"
 #include "covary/storage/container.hpp"
-#include "covary/storage/sha256.hpp"
 #include "storage/safetensors.hpp"
 #include "storage/seal.hpp"
+#include "storage/sha256.hpp"
 
 namespace covary {
 namespace {

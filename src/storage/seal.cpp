@@ -9,9 +9,9 @@
 
 #include "covary/error.hpp"
 #include "covary/storage/container.hpp"
-#include "covary/storage/sha256.hpp"
 #include "storage/json_events.hpp"
 #include "storage/safetensors.hpp"
+#include "storage/sha256.hpp"
 
 namespace covary {
 namespace {

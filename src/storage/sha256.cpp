@@ -1,4 +1,4 @@
-#include "covary/storage/sha256.hpp"
+#include "storage/sha256.hpp"
 
 #include <algorithm>
 #include <bit>

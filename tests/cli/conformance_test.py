@@ -190,7 +190,7 @@ class BadTables(EveryModel):
                 rows = holed(rows_of(24)) if LINES[label].startswith("holed") else rows_of(24)
                 table = self.made_of("bad.csv", text(rows))
                 made = self.told_or_finite(what, "fit", *self.call_of(label, (table,)), "--out", "bad.cov",
-                                           nulls=("upper_bound", "parameter_table", "standard_errors", "back_constraint"))
+                                           nulls=("kernel", "upper_bound", "parameter_table", "standard_errors", "back_constraint"))
                 if made:  # words are levels of an input, and others are unknown to it
                     known = self.made_of("known.csv", text(rows_of(24))) if "word" in what else "rows.csv"
                     self.told_or_finite(what, "predict", "bad.cov", known, nulls=("file",))

@@ -213,7 +213,7 @@ class MissingInputs(CommandLine):
         fit = ("fit", table, "--target", "a,b", "--max-iter", "100")
         self.refused(*fit, says=["row 20", "--missing learn"])
         learned = self.json_of(*fit, "--missing", "learn", "--inducing", "20", "--out", self.path("l.cov"))
-        self.assertEqual((learned["model"], learned["n"], learned["missing_inputs"]), ("vfe", 60, 40))
+        self.assertEqual((learned["model"], learned["n"], learned["diagnostics"]["missing_inputs"]), ("vfe", 60, 40))
         scores = self.json_of("evaluate", self.path("l.cov"), self.write("whole.csv", text(rows[:20])))
         self.assertLess(scores["rmse"], 0.2)
         for more in (("--folds", "3"), ("--model", "fitc"), ("--set", "likelihood.variance=1"), ("--from", "l.cov")):

@@ -75,7 +75,7 @@ class Classes(ClassTable):
             with self.subTest(model):
                 fit = self.fit("--model", model, "--likelihood", "one_vs_rest", "--max-iter", "10", target="number")
                 self.assertEqual((fit["likelihood"], fit["classes"]), ("one_vs_rest(3, logit)", ["3", "7", "12"]))
-                self.assertIn("latent.2.kernel.variance", fit["parameters"])
+                self.assertIn("function.2.kernel.variance", fit["parameters"])
                 self.assertEqual(self.json_of("show", self.path("c.cov"))["value"], fit["value"])
                 rows = self.json_of("predict", self.path("c.cov"), self.test)
                 for row in zip(rows["p_3"], rows["p_7"], rows["p_12"]):
@@ -156,7 +156,7 @@ class Classes(ClassTable):
         self.json_of("report", model, "--data", test, "--out", self.path("d.html"))
         self.assertIn("densities of the 2 classes of digit", self.read("d.html"))
         self.refused("sample", model, test, says=["sample is not available for class_density"])
-        self.refused("update", model, test, "--out", self.path("u.cov"), says=["classifier by class densities"])
+        self.refused("update", model, test, "--out", self.path("u.cov"), says=["update is not available for class_density"])
         for arguments, words in ((["--folds", "3"], "class_density does not read it"),
                                  (["--likelihood", "poisson"], "class_density does not read it"),
                                  (["--fix", "kernel"], "class_density does not read it")):

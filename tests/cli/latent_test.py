@@ -316,7 +316,7 @@ class Curve(CommandLine):
             self.assertEqual(run.returncode, 2)
             self.assertIn(says, run.stderr)
         covary("fit", self.path("train.csv"), "--target", "y", "--max-iter", "1", "--out", self.path("r.cov"))
-        self.refused("explore", self.path("r.cov"), "--out", self.path("r.html"), says=["covary report"])
+        self.refused("explore", self.path("r.cov"), "--out", self.path("r.html"), says=["gplvm or mrd"])
         self.refused("explore", self.path("m.cov"), "--draw", "image(3x3)", "--out", self.path("r.html"), says=["4 of them"])
 
     def test_a_walk_along_a_dimension(self):

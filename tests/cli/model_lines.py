@@ -13,6 +13,8 @@ LINES = {
     "exact": f"rows.csv --model exact {GAUSSIAN}",
     "vfe": f"rows.csv --model vfe --inducing 6 {GAUSSIAN}",
     "vfe with --missing learn": f"holed.csv --model vfe --missing learn --inducing 6 {GAUSSIAN}",
+    "noisy_inputs": f"rows.csv --model noisy_inputs --input-noise 0.01,0.01 --inducing 6 {GAUSSIAN}",
+    "warped": f"rows.csv --model warped --inducing 6 {GAUSSIAN}",
     "vfe(tight)": f"rows.csv --model vfe(tight) --inducing 6 {GAUSSIAN}",
     "fitc": f"rows.csv --model fitc --inducing 6 {GAUSSIAN}",
     "pep(α)": f"rows.csv --model pep(0.5) --inducing 6 {GAUSSIAN}",

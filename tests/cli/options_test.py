@@ -36,6 +36,10 @@ VALUES = {
     "separate-kernels": (("--separate-kernels", "yes"), ()), "latent": (("--latent", "1"), ()), "dynamics": (("--dynamics", "time"), ()),
     "dynamics-kernel": (("--dynamics-kernel", "matern32 + white"), ("--dynamics", "time")),
     "sequences": (("--sequences", "half"), ("--dynamics", "time")),
+    "placement": (("--placement", "expected_kl"), ()),
+    "placement-rows": (("--placement-rows", "5"), ("--placement", "expected_kl")),
+    "input-noise": (("--input-noise", "0.1,0.1"), ()), "input-variance": (("--input-variance", "s,e"), ()),
+    "train-input-noise": (("--train-input-noise",), ()), "hold-inputs": (("--hold-inputs",), ()),
     "view": (("--view", "p=t", "--view", "q=u,y,z"), ()), "start-view": (("--start-view", "q"), VIEWS),
     "label": (("--label", "class"), ()), "fixed-point": (("--fixed-point", "3"), ()),
     "back-constraint": (("--back-constraint", "kernel"), ()),
@@ -93,6 +97,16 @@ class Options(CommandLine):
             call = merged(call, ("--target", "y", "--likelihood", "gaussian"))
         if option == "exposure" and "bernoulli" in call and read:
             call = merged(call, ("--target", "count", "--likelihood", "poisson"))
+        if option == "input-variance" and read:
+            call = without(call, {"--input-noise"})
+            beside, given = ("--input-variance", "e,s"), ("--input-variance", "s,e")
+        if label == "noisy_inputs" and option in ("inputs", "restarts"):
+            given = (("--inputs", "t", "--input-noise", "0.01") if option == "inputs" else
+                     ("--restarts", "3"))  # two are its default
+        if option == "latent" and label == "warped":
+            given = ("--latent", "2")
+        if option == "dynamics-kernel" and label == "warped":
+            beside = ()
         if option == "max-iter" and label == "gplvm by minibatches":
             given = ("--max-iter", "0")
         if option in ("batch", "epochs", "steps", "learning-rate", "schedule", "natural-step") and read:
@@ -116,7 +130,8 @@ class Options(CommandLine):
         tag = re.sub(r"\W", "_", f"{label}_{option}")
         table, plain, given = self.case(label, option)
         if read and option == "from":
-            self.outcome(tag, merged(plain, ("--max-iter", "2", "--out", "FROM")), table)
+            brief = ("--steps", "4") if "--epochs" in plain else ("--max-iter", "2")
+            self.outcome(tag, merged(without(plain, {"--epochs"}), (*brief, "--out", "FROM")), table)
         if read and option == "resume":
             self.outcome(tag, merged(plain, ("--checkpoint", "STATE")), table)
         # Those whose file comes before, and after.

@@ -7,9 +7,9 @@
 #include <functional>
 
 #include "covary/inference/cglb.hpp"
-#include "covary/inference/gaussian_rows.hpp"
-#include "covary/inference/pitc.hpp"
 #include "covary/inference/upper_bound.hpp"
+#include "inference/gaussian_rows.hpp"
+#include "inference/pitc.hpp"
 #include "inference/sparse_problem.hpp"
 #include "inference/svgp_case.hpp"
 #include "support/gradient_check.hpp"

@@ -4,13 +4,13 @@
 #include <gtest/gtest.h>
 
 #include "covary/error.hpp"
-#include "inference/latent_case.hpp"
+#include "inference/function_case.hpp"
 
 namespace covary {
 namespace {
 
 testing::LatentMethod ep(double power, double damping = 1.0) {
-  return [=](const LatentModel& m, const LatentParameters& p, LatentParameters* g) {
+  return [=](const FunctionModel& m, const FunctionParameters& p, FunctionParameters* g) {
     EpOptions options;
     options.power = power;
     options.damping = damping;
@@ -29,7 +29,7 @@ TEST(ExpectationPropagation, T4_ThreePoints) {
 TEST(ExpectationPropagation, MomentsMatch) {
   for (const double power : {1.0, 0.5}) {
     const testing::LatentCase c = testing::latent_case("poisson", 41);
-    const LatentApproximation q = ep(power)(c.model, c.at, nullptr);
+    const FunctionApproximation q = ep(power)(c.model, c.at, nullptr);
     Index n = 0;
     for (Index row = 0; row < c.model.y.size(); ++row) {
       if (std::isnan(c.model.y(row))) continue;
@@ -67,8 +67,8 @@ TEST(ExpectationPropagation, ExtrapolationSavesSweeps) {
   for (const char* l : {"bernoulli(probit)", "poisson"}) {
     SCOPED_TRACE(l);
     const testing::LatentCase c = testing::latent_case(l, 7, 150);
-    const LatentApproximation with = ep(1.0)(c.model, c.at, nullptr);
-    const LatentApproximation without = ep(1.0, 0.999)(c.model, c.at, nullptr);
+    const FunctionApproximation with = ep(1.0)(c.model, c.at, nullptr);
+    const FunctionApproximation without = ep(1.0, 0.999)(c.model, c.at, nullptr);
     EXPECT_NEAR(with.value, without.value, 1e-9);
     EXPECT_LE((with.mean - without.mean).cwiseAbs().maxCoeff(), 1e-7);
     EXPECT_LT(with.iterations, without.iterations);
@@ -86,7 +86,7 @@ TEST(ExpectationPropagation, T17_FlippedLabels) { testing::expect_flip_symmetry(
 
 TEST(ExpectationPropagation, BadInput) {
   const testing::ThreePoints s;
-  LatentModel m = s.model;
+  FunctionModel m = s.model;
   m.likelihood = "softmax(3)";
   EXPECT_THROW(expectation_propagation(m, s.at), Unsupported);
   EXPECT_THROW(ep(0.0)(s.model, s.at, nullptr), InputError);

@@ -9,7 +9,7 @@
 #include "covary/inference/site_posterior.hpp"
 #include "covary/inference/softmax_laplace.hpp"
 #include "covary/inference/sparse_ep.hpp"
-#include "inference/latent_case.hpp"
+#include "inference/function_case.hpp"
 
 namespace covary {
 namespace {
@@ -32,7 +32,7 @@ Moments moments_of(const std::vector<RowMatrix>& draws) {
 }
 
 // K(X*) − k(X*, X)(K + Λ⁻¹)⁻¹k(X, X*), by the definition.
-Matrix covariance(const LatentPosterior& p, const RowMatrix& X) {
+Matrix covariance(const FunctionPosterior& p, const RowMatrix& X) {
   const Matrix k = cross(p.kernel, p.parameters.kernel, p.X, X);
   return gram(p.kernel, p.parameters.kernel, X) -
          product(k, product(p.factor.dense(), k), Op::transpose);
@@ -47,7 +47,7 @@ TEST(FunctionDraws, OfTheRowsAndOfInducingVariables) {
   auto c = testing::latent_case("bernoulli(logit)", 8);
   c.model.kernel = "matern32(ard)";
   const RowMatrix X = Random(4).normal_matrix(4, 2);
-  const LatentApproximation q = expectation_propagation(c.model, c.at);
+  const FunctionApproximation q = expectation_propagation(c.model, c.at);
   const Matrix wanted = covariance(q.posterior, X);
   const SitePosterior rows(q.posterior);
   const Moments a = moments_of(rows.sample(X, many, 1));
@@ -74,13 +74,13 @@ TEST(FunctionDraws, CorrelatedClasses) {
   auto c = testing::latent_case("bernoulli(logit)", 9);
   c.model.mean = {};
   c.at.mean_weights = {};
-  const MultiLatentModel two{{"se(ard)"}, "softmax(2)", {}, c.model.X, c.model.y};
+  const MultiFunctionModel two{{"se(ard)"}, "softmax(2)", {}, c.model.X, c.model.y};
   const RowMatrix X = Random(4).normal_matrix(3, 2);
   const SoftmaxPosterior joint(
       laplace_approximation(two, {{c.at.kernel}, Vector(), Matrix(0, 2)}).posterior);
-  LatentParameters twice = c.at;
+  FunctionParameters twice = c.at;
   twice.kernel(0) *= 2.0;
-  const LatentApproximation difference = laplace_approximation(c.model, twice);
+  const FunctionApproximation difference = laplace_approximation(c.model, twice);
   std::vector<RowMatrix> draws = joint.sample(X, many, 2), differences;
   for (const RowMatrix& f : draws) differences.emplace_back(f.col(1) - f.col(0));
   expect_same(moments_of(differences).covariance, covariance(difference.posterior, X));

@@ -1,4 +1,4 @@
-#include "covary/inference/gaussian_rows.hpp"
+#include "inference/gaussian_rows.hpp"
 
 #include <gtest/gtest.h>
 

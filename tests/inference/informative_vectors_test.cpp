@@ -5,7 +5,7 @@
 #include <set>
 
 #include "covary/error.hpp"
-#include "inference/latent_case.hpp"
+#include "inference/function_case.hpp"
 
 namespace covary {
 namespace {

@@ -5,19 +5,19 @@
 
 #include "covary/error.hpp"
 #include "covary/random/random.hpp"
-#include "inference/latent_case.hpp"
+#include "inference/function_case.hpp"
 
 namespace covary {
 namespace {
 
-const testing::LatentMethod laplace = [](const LatentModel& m, const LatentParameters& p,
-                                         LatentParameters* g) {
+const testing::LatentMethod laplace = [](const FunctionModel& m, const FunctionParameters& p,
+                                         FunctionParameters* g) {
   return laplace_approximation(m, p, g);
 };
 
 TEST(Laplace, T5_ThreePoints) {
   const testing::ThreePoints s;
-  const LatentApproximation q = laplace_approximation(s.model, s.at);
+  const FunctionApproximation q = laplace_approximation(s.model, s.at);
   EXPECT_NEAR(q.value, -2.402683066682, 1e-12);
   const Vector mode = (Vector(3) << .31812626312429, -.16235228736047, .49573658757314).finished();
   EXPECT_LE((q.mean - mode).cwiseAbs().maxCoeff(), 1e-13);
@@ -33,7 +33,7 @@ TEST(Laplace, T5_ThreePoints) {
 
 TEST(Laplace, T6_GradientOfThreePoints) {
   const testing::ThreePoints s;
-  LatentParameters g;
+  FunctionParameters g;
   laplace_approximation(s.model, s.at, &g);
   EXPECT_NEAR(g.kernel(0), -.117165339151, 1e-12);
   EXPECT_NEAR(g.kernel(1), -.368204779468, 1e-12);
@@ -54,10 +54,10 @@ TEST(Laplace, ManyRows) {
   for (const char* l : {"bernoulli(logit)", "poisson", "gamma(shape=2)"}) {
     SCOPED_TRACE(l);
     const testing::LatentCase c = testing::latent_case(l, 40, 200);
-    LatentModel observed = c.model;
+    FunctionModel observed = c.model;
     observed.X.row(3) = observed.X.row(199);  // row 3 has no target
     observed.y(3) = observed.y(199);
-    const LatentApproximation q = laplace_approximation(observed, c.at);
+    const FunctionApproximation q = laplace_approximation(observed, c.at);
     Vector slope(200);
     const auto terms = log_densities(observed.likelihood, c.at.likelihood, observed.y, q.mean);
     for (Index n = 0; n < 200; ++n) slope(n) = terms[static_cast<std::size_t>(n)].first;
@@ -72,7 +72,7 @@ TEST(Laplace, StudentTWithOutliers) {
   testing::LatentCase c = testing::latent_case("student_t(scale=0.2, degrees=4)", 31);
   c.model.y(5) += 6.0;
   c.model.y(9) -= 4.0;
-  const LatentApproximation q = laplace_approximation(c.model, c.at);
+  const FunctionApproximation q = laplace_approximation(c.model, c.at);
   EXPECT_LT(q.posterior.lambda.minCoeff(), 0.0);
   EXPECT_GT(q.variance.minCoeff(), 0.0);
   testing::expect_latent_gradient(c, laplace);
@@ -80,7 +80,7 @@ TEST(Laplace, StudentTWithOutliers) {
 
 TEST(Laplace, T16_CurvatureIsPositiveForConcaveLikelihoods) {
   const testing::LatentCase c = testing::latent_case("bernoulli(probit)", 12);
-  const LatentApproximation q = laplace_approximation(c.model, c.at);
+  const FunctionApproximation q = laplace_approximation(c.model, c.at);
   EXPECT_GT(q.posterior.lambda.minCoeff(), 0.0);
 }
 
@@ -90,7 +90,7 @@ TEST(Laplace, T16_NewtonClimbsToOneModeFromAnyStart) {
   for (const char* l : {"bernoulli(logit)", "bernoulli(probit)", "poisson"}) {
     SCOPED_TRACE(l);
     const testing::LatentCase c = testing::latent_case(l, 12);
-    const LatentApproximation q = laplace_approximation(c.model, c.at);
+    const FunctionApproximation q = laplace_approximation(c.model, c.at);
     std::vector<Index> rows;
     for (Index n = 0; n < c.model.y.size(); ++n)
       if (!std::isnan(c.model.y(n))) rows.push_back(n);
@@ -138,7 +138,7 @@ TEST(Laplace, T17_FlippedLabels) { testing::expect_flip_symmetry(laplace); }
 
 TEST(Laplace, T18_FarFromTheDataIsThePrior) {
   const testing::ThreePoints s;
-  const LatentApproximation q = laplace_approximation(s.model, s.at);
+  const FunctionApproximation q = laplace_approximation(s.model, s.at);
   const auto p = q.posterior.predict((RowMatrix(1, 1) << 40.0).finished());
   EXPECT_NEAR(p.mean(0), 0.0, 1e-12);
   EXPECT_NEAR(p.variance(0), 2.0, 1e-12);
@@ -146,7 +146,7 @@ TEST(Laplace, T18_FarFromTheDataIsThePrior) {
 
 TEST(Laplace, BadInput) {
   const testing::ThreePoints s;
-  LatentModel m = s.model;
+  FunctionModel m = s.model;
   m.likelihood = "robust_max(3)";
   EXPECT_THROW(laplace_approximation(m, s.at), Unsupported);
   m = s.model;
@@ -156,7 +156,7 @@ TEST(Laplace, BadInput) {
   m.y.setConstant(std::nan(""));
   EXPECT_THROW(laplace_approximation(m, s.at), InputError);
   EXPECT_THROW(laplace_approximation(s.model, {Vector::Ones(3), Vector(), Vector()}), InputError);
-  const LatentApproximation q = laplace_approximation(s.model, s.at);
+  const FunctionApproximation q = laplace_approximation(s.model, s.at);
   EXPECT_THROW(q.posterior.predict(RowMatrix::Zero(1, 2)), InputError);
 }
 

@@ -41,7 +41,7 @@ struct Mixed {
     values.z = {Vector(Eigen::Map<const Vector>(Z.data(), Z.size()))};
     theta = Vector::Constant(likelihood.parameter_count(), 0.3);
     set_functions(F, random);
-    W = random.normal_matrix(likelihood.latents() * P, F);
+    W = random.normal_matrix(likelihood.functions() * P, F);
   }
   void set_functions(Index F, Random& random) {
     const Index M = features->size();
@@ -79,7 +79,7 @@ struct Mixed {
 TEST(Mixing, IdentityIsTheDefault) {
   for (const char* likelihood : {"gaussian", "bernoulli", "softmax(3)"}) {
     SCOPED_TRACE(likelihood);
-    const Index L = Likelihood(likelihood).latents();
+    const Index L = Likelihood(likelihood).functions();
     Mixed t(30, 5, 2, 2 * L, 3, likelihood);
     t.mean = "linear";
     t.values.mean_weights = Random(4).normal_matrix(3, 2 * L);
@@ -100,7 +100,7 @@ TEST(Mixing, IdentityIsTheDefault) {
 TEST(Mixing, OutputsWithoutMixingAreFitsOfTheirOwn) {
   for (const char* likelihood : {"gaussian", "softmax(3)"}) {
     SCOPED_TRACE(likelihood);
-    const Index L = Likelihood(likelihood).latents();
+    const Index L = Likelihood(likelihood).functions();
     Mixed t(40, 6, 3, 3 * L, 5, likelihood);
     t.W = Matrix();
     t.Y(3, 1) = t.Y(7, 2) = t.Y(8, 2) = missing;

@@ -15,13 +15,13 @@
 #include "covary/inference/laplace.hpp"
 #include "covary/inference/site_posterior.hpp"
 #include "covary/inference/softmax_laplace.hpp"
-#include "covary/inference/uncertain_inputs.hpp"
 #include "covary/inference/uncollapsed.hpp"
 #include "covary/inference/variational.hpp"
 #include "covary/linalg/blas.hpp"
 #include "covary/linalg/parallel.hpp"
 #include "covary/storage/container.hpp"
 #include "inference/sparse_case.hpp"
+#include "inference/uncertain_inputs.hpp"
 #include "support/gradient_check.hpp"
 
 namespace covary {
@@ -94,15 +94,16 @@ Posterior svgp_of_two_kernels(Index rows) {
                             best.q_of_v()});
 }
 
-LatentModel labels(Index rows, const char* likelihood) {
+FunctionModel labels(Index rows, const char* likelihood) {
   const auto t = first_rows(rows);
   return {t.kernel, likelihood, {}, t.X, (t.Y.col(0).array() > 0.2).cast<double>()};
 }
 
-using Method = std::function<LatentApproximation(const LatentModel&, const LatentParameters&)>;
+using Method =
+    std::function<FunctionApproximation(const FunctionModel&, const FunctionParameters&)>;
 
 Posterior sites(Index rows, const Method& method, const char* likelihood = "bernoulli(logit)") {
-  const LatentModel model = labels(rows, likelihood);
+  const FunctionModel model = labels(rows, likelihood);
   return SitePosterior(
       method(model, {first_rows(rows).values.theta, model.likelihood.parameters().values(), {}})
           .posterior);
@@ -112,7 +113,7 @@ Posterior two_functions(Index rows) {
   const auto t = first_rows(rows);
   return SitePosterior(
       variational_approximation(
-          MultiLatentModel{{t.kernel}, "heteroscedastic", "constant", t.X, t.Y.col(0)},
+          MultiFunctionModel{{t.kernel}, "heteroscedastic", "constant", t.X, t.Y.col(0)},
           {{t.values.theta},
            Likelihood("heteroscedastic").parameters().values(),
            Matrix::Constant(1, 2, -0.5)})
@@ -125,7 +126,7 @@ Posterior softmax(Index rows) {
       (t.Y.col(0).array() > 0.5)
           .select(Vector::Constant(rows, 2.0), (t.Y.col(0).array() > -0.5).cast<double>().matrix());
   return SoftmaxPosterior(
-      laplace_approximation(MultiLatentModel{{t.kernel}, "softmax(3)", {}, t.X, y},
+      laplace_approximation(MultiFunctionModel{{t.kernel}, "softmax(3)", {}, t.X, y},
                             {{t.values.theta}, Vector(), Matrix(0, 3)})
           .posterior);
 }

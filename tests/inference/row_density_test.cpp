@@ -1,13 +1,13 @@
-#include "covary/inference/row_density.hpp"
+#include "inference/row_density.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "covary/error.hpp"
-#include "covary/inference/gaussian_rows.hpp"
-#include "covary/inference/uncertain_inputs.hpp"
 #include "covary/random/random.hpp"
+#include "inference/gaussian_rows.hpp"
+#include "inference/uncertain_inputs.hpp"
 
 namespace covary {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "covary/error.hpp"
 #include "covary/inference/ep.hpp"
-#include "inference/latent_case.hpp"
+#include "inference/function_case.hpp"
 
 namespace covary {
 namespace {
@@ -28,7 +28,7 @@ TEST(SliceSampling, GaussianLikelihoodHasTheExactPosterior) {
   options.samples = 40000;
   options.seed = 3;
   const SampleMoments m = moments(elliptical_slice_samples(s.model, s.at, options).f);
-  const LatentApproximation exact = expectation_propagation(s.model, s.at);
+  const FunctionApproximation exact = expectation_propagation(s.model, s.at);
   EXPECT_LE((m.mean - exact.mean).cwiseAbs().maxCoeff(), 0.03);
   EXPECT_LE((m.variance - exact.variance).cwiseAbs().maxCoeff(), 0.03);
 }
@@ -39,7 +39,7 @@ TEST(SliceSampling, AgreesWithExpectationPropagation) {
   SliceSamplingOptions options;
   options.samples = 40000;
   const SampleMoments m = moments(elliptical_slice_samples(s.model, s.at, options).f);
-  const LatentApproximation q = expectation_propagation(s.model, s.at);
+  const FunctionApproximation q = expectation_propagation(s.model, s.at);
   EXPECT_LE((m.mean - q.mean).cwiseAbs().maxCoeff(), 0.05);
   EXPECT_LE((m.variance - q.variance).cwiseAbs().maxCoeff(), 0.08);
 }
@@ -49,15 +49,15 @@ TEST(SliceSampling, SeveralLatentFunctions) {
   testing::ThreePoints s;
   s.model.likelihood = "gaussian";
   s.at.likelihood = Vector::Constant(1, 0.5);
-  const MultiLatentModel two{{"se", "se"}, "heteroscedastic", {}, s.model.X, s.model.y};
-  const MultiLatentParameters at{
+  const MultiFunctionModel two{{"se", "se"}, "heteroscedastic", {}, s.model.X, s.model.y};
+  const MultiFunctionParameters at{
       {s.at.kernel, (Vector(2) << 1e-8, 1.0).finished()}, s.at.likelihood, Matrix()};
   SliceSamplingOptions options;
   options.samples = 40000;
   options.seed = 5;
-  const MultiLatentSamples f = elliptical_slice_samples(two, at, options);
+  const MultiFunctionSamples f = elliptical_slice_samples(two, at, options);
   const SampleMoments m = moments(f.f[0]);
-  const LatentApproximation exact = expectation_propagation(s.model, s.at);
+  const FunctionApproximation exact = expectation_propagation(s.model, s.at);
   EXPECT_LE((m.mean - exact.mean).cwiseAbs().maxCoeff(), 0.03);
   EXPECT_LE((m.variance - exact.variance).cwiseAbs().maxCoeff(), 0.03);
   EXPECT_LE(f.f[1].cwiseAbs().maxCoeff(), 1e-3);
@@ -66,13 +66,13 @@ TEST(SliceSampling, SeveralLatentFunctions) {
 // Two classes against EP of the one label they are.
 TEST(SliceSampling, TwoClassesAreOneLabel) {
   testing::ThreePoints s;
-  const MultiLatentModel two{{"se"}, "softmax(2)", {}, s.model.X, s.model.y};
-  const MultiLatentParameters at{{s.at.kernel}, Vector(), Matrix()};
+  const MultiFunctionModel two{{"se"}, "softmax(2)", {}, s.model.X, s.model.y};
+  const MultiFunctionParameters at{{s.at.kernel}, Vector(), Matrix()};
   SliceSamplingOptions options;
   options.samples = 40000;
-  const MultiLatentSamples f = elliptical_slice_samples(two, at, options);
+  const MultiFunctionSamples f = elliptical_slice_samples(two, at, options);
   s.at.kernel(0) *= 2.0;
-  const LatentApproximation q = expectation_propagation(s.model, s.at);
+  const FunctionApproximation q = expectation_propagation(s.model, s.at);
   const SampleMoments m = moments(f.f[1] - f.f[0]);
   EXPECT_LE((m.mean - q.mean).cwiseAbs().maxCoeff(), 0.06);
   EXPECT_LE((m.variance - q.variance).cwiseAbs().maxCoeff(), 0.15);
@@ -94,7 +94,7 @@ TEST(SliceSampling, BadInput) {
   SliceSamplingOptions options;
   options.thin = 0;
   EXPECT_THROW(elliptical_slice_samples(s.model, s.at, options), InputError);
-  LatentModel m = s.model;
+  FunctionModel m = s.model;
   m.likelihood = "robust_max(3)";
   EXPECT_THROW(elliptical_slice_samples(m, s.at), Unsupported);
 }

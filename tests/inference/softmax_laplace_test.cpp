@@ -7,14 +7,14 @@
 #include "covary/inference/inducing_posterior.hpp"
 #include "covary/inference/site_posterior.hpp"
 #include "covary/likelihoods/likelihoods.hpp"
-#include "inference/latent_case.hpp"
-#include "inference/multi_latent_case.hpp"
+#include "inference/function_case.hpp"
+#include "inference/multi_function_case.hpp"
 
 namespace covary {
 namespace {
 
-double evidence(const MultiLatentModel& m, const MultiLatentParameters& p,
-                MultiLatentParameters* g) {
+double evidence(const MultiFunctionModel& m, const MultiFunctionParameters& p,
+                MultiFunctionParameters* g) {
   return laplace_approximation(m, p, g).value;
 }
 
@@ -70,13 +70,13 @@ TEST(SoftmaxLaplace, GradientsOfEverything) {
 // it is written.
 TEST(SoftmaxLaplace, TwoClassesAreOneLabel) {
   testing::LatentCase label = testing::latent_case("bernoulli(logit)", 43);
-  const MultiLatentModel m{{"se(ard)"}, "softmax(2)", "constant", label.model.X, label.model.y};
-  const MultiLatentParameters at{
+  const MultiFunctionModel m{{"se(ard)"}, "softmax(2)", "constant", label.model.X, label.model.y};
+  const MultiFunctionParameters at{
       {label.at.kernel}, Vector(), (Matrix(1, 2) << -0.1, 0.4).finished()};
   label.at.kernel(0) *= 2.0;
   label.at.mean_weights(0) = 0.5;
   const JointApproximation q = laplace_approximation(m, at);
-  const LatentApproximation p = laplace_approximation(label.model, label.at);
+  const FunctionApproximation p = laplace_approximation(label.model, label.at);
   EXPECT_NEAR(q.value, p.value, 1e-10);
   const RowMatrix X_new = Random(9).normal_matrix(6, 2);
   const JointMarginals f = q.posterior.predict(X_new);

@@ -7,7 +7,7 @@
 #include "covary/inference/uncollapsed.hpp"
 #include "covary/inference/variational.hpp"
 #include "covary/linalg/parallel.hpp"
-#include "inference/latent_case.hpp"
+#include "inference/function_case.hpp"
 
 namespace covary {
 namespace {
@@ -31,7 +31,7 @@ struct Case : testing::LatentCase {
   SparseEpApproximation run(double power, SparseEpGradient* g = nullptr) const {
     return at_values(at, z, power, g);
   }
-  SparseEpApproximation at_values(const LatentParameters& p, const Vector& inputs, double power,
+  SparseEpApproximation at_values(const FunctionParameters& p, const Vector& inputs, double power,
                                   SparseEpGradient* g = nullptr) const {
     EpOptions options;
     options.power = power;
@@ -88,9 +88,9 @@ TEST(SparseEp, InducingInputsAtTheDataAreFullPowerEp) {
       c.set(c.model.X(rows, Eigen::all));
       EpOptions options;
       options.power = power;
-      LatentParameters g;
+      FunctionParameters g;
       SparseEpGradient gs;
-      const LatentApproximation full = expectation_propagation(c.model, c.at, &g, options);
+      const FunctionApproximation full = expectation_propagation(c.model, c.at, &g, options);
       const SparseEpApproximation q = c.run(power, &gs);
       EXPECT_NEAR(q.value, full.value, 1e-8);
       EXPECT_LE((gs.parameters.kernel - g.kernel).cwiseAbs().maxCoeff(), 1e-6);

@@ -25,7 +25,7 @@ struct SvgpCase {
     X = data.X;
     Y = data.Y;
     Random random(seed, 1);
-    const Index L = likelihood.latents(), K = likelihood.classes();
+    const Index L = likelihood.functions(), K = likelihood.classes();
     for (Index n = 0; n < N; ++n) {
       double& y = Y(n, 0);
       if (K == 2)
@@ -96,7 +96,7 @@ struct SvgpCase {
     });
   }
   NaturalGaussian prior(const CovarianceForm& form = {}) const {
-    return {features[0]->size(), likelihood.latents(), form};
+    return {features[0]->size(), likelihood.functions(), form};
   }
 
   // All values end to end, and the gradient in the same order.

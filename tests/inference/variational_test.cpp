@@ -4,13 +4,13 @@
 #include <gtest/gtest.h>
 
 #include "covary/error.hpp"
-#include "inference/latent_case.hpp"
+#include "inference/function_case.hpp"
 
 namespace covary {
 namespace {
 
-const testing::LatentMethod variational = [](const LatentModel& m, const LatentParameters& p,
-                                             LatentParameters* g) {
+const testing::LatentMethod variational = [](const FunctionModel& m, const FunctionParameters& p,
+                                             FunctionParameters* g) {
   return variational_approximation(m, p, g);
 };
 
@@ -23,7 +23,7 @@ double largest_error(ConstVector a, std::initializer_list<double> b) {
 
 TEST(Variational, T7_ThreePoints) {
   const testing::ThreePoints s;
-  const LatentApproximation q = variational_approximation(s.model, s.at);
+  const FunctionApproximation q = variational_approximation(s.model, s.at);
   EXPECT_NEAR(q.value, -2.349964004616, 1e-11);
   EXPECT_LE(largest_error(q.mean, {.33422019, -.15367311, .52954353}), 1e-8);
   EXPECT_LE(largest_error(q.variance, {1.32918632, 1.29468160, 1.42228127}), 1e-8);
@@ -53,7 +53,7 @@ TEST(Variational, T25_GradientsOfEverything) {
 TEST(Variational, StudentTWithOutliers) {
   testing::LatentCase c = testing::latent_case("student_t(scale=0.2, degrees=4)", 31);
   c.model.y(5) += 6.0;
-  const LatentApproximation q = variational_approximation(c.model, c.at);
+  const FunctionApproximation q = variational_approximation(c.model, c.at);
   EXPECT_GT(q.variance.minCoeff(), 0.0);
   testing::expect_latent_gradient(c, variational);
 }
@@ -66,7 +66,7 @@ TEST(Variational, T17_FlippedLabels) { testing::expect_flip_symmetry(variational
 
 TEST(Variational, BadInput) {
   const testing::ThreePoints s;
-  LatentModel m = s.model;
+  FunctionModel m = s.model;
   m.likelihood = "softmax(3)";  // several latent functions a datum
   EXPECT_THROW(variational_approximation(m, s.at), Unsupported);
   VariationalOptions hasty;

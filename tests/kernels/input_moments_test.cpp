@@ -1,4 +1,4 @@
-#include "covary/kernels/input_moments.hpp"
+#include "kernels/input_moments.hpp"
 
 #include <gtest/gtest.h>
 

@@ -23,7 +23,7 @@ inline FineGrid fine_grid(double m, double v, double reach = 22.0, int n = 20000
   return out;
 }
 
-inline std::vector<double> log_density_on(const FineGrid& g, const OneLatent& l, const Datum& d) {
+inline std::vector<double> log_density_on(const FineGrid& g, const OneFunction& l, const Datum& d) {
   std::vector<Taylor> t(g.f.size());
   l.taylor(d, static_cast<Index>(g.f.size()), g.f.data(), t.data());
   std::vector<double> out;
@@ -31,7 +31,7 @@ inline std::vector<double> log_density_on(const FineGrid& g, const OneLatent& l,
   return out;
 }
 
-inline double brute_expectation(const OneLatent& l, const Datum& d, double m, double v) {
+inline double brute_expectation(const OneFunction& l, const Datum& d, double m, double v) {
   const FineGrid g = fine_grid(m, v);
   const auto log_p = log_density_on(g, l, d);
   double sum = 0.0;
@@ -39,7 +39,7 @@ inline double brute_expectation(const OneLatent& l, const Datum& d, double m, do
   return sum;
 }
 
-inline Tilted brute_tilted(const OneLatent& l, const Datum& d, double alpha, double m, double v) {
+inline Tilted brute_tilted(const OneFunction& l, const Datum& d, double alpha, double m, double v) {
   const FineGrid g = fine_grid(m, v);
   auto log_p = log_density_on(g, l, d);
   double top = -1e300;
@@ -56,7 +56,7 @@ inline Tilted brute_tilted(const OneLatent& l, const Datum& d, double alpha, dou
   return {top + std::log(z), first / v, (second - v) / (v * v)};
 }
 
-inline Moments brute_moments(const OneLatent& l, const Datum& d, double m, double v) {
+inline Moments brute_moments(const OneFunction& l, const Datum& d, double m, double v) {
   const FineGrid g = fine_grid(m, v);
   double mean = 0.0, within = 0.0, between = 0.0;
   for (std::size_t i = 0; i < g.f.size(); ++i) {

@@ -22,7 +22,7 @@ struct Case {
 };
 inline void PrintTo(const Case& c, std::ostream* out) { *out << c.expression; }
 
-inline const std::vector<Case>& one_latent_cases() {
+inline const std::vector<Case>& one_function_cases() {
   static const std::vector<Case> cases{
       {"gaussian", {0.4}, {0.3, -1.2}, Support::real},
       {"gaussian(variance=2)", {1.5}, {0.3, -1.2}, Support::real, {0.2, 1.0}},  // known noise

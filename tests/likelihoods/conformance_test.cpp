@@ -20,14 +20,14 @@ class OneLatentLikelihood : public ::testing::TestWithParam<Case> {
  protected:
   const Case& c() const { return GetParam(); }
   Likelihood l = make(GetParam());
-  const OneLatent& node = l.one_latent();
+  const OneFunction& node = l.one_function();
   Vector theta = theta_of(GetParam());
   Datum at(std::size_t i) const { return datum(c(), l, i, theta.data()); }
   Datum at(std::size_t i, const Vector& other) const { return datum(c(), l, i, other.data()); }
 };
 
 const std::vector<double> means{-2.0, 0.5, 3.0}, variances{1e-4, 0.3, 4.0, 100.0};
-Taylor taylor_at(const OneLatent& node, const Datum& d, double f) {
+Taylor taylor_at(const OneFunction& node, const Datum& d, double f) {
   Taylor t;
   node.taylor(d, 1, &f, &t);
   return t;
@@ -284,7 +284,7 @@ std::string case_name(const ::testing::TestParamInfo<Case>& info) {
     if (std::isalnum(static_cast<unsigned char>(ch))) out += ch;
   return out + "_" + std::to_string(info.index);
 }
-INSTANTIATE_TEST_SUITE_P(All, OneLatentLikelihood, ::testing::ValuesIn(one_latent_cases()),
+INSTANTIATE_TEST_SUITE_P(All, OneLatentLikelihood, ::testing::ValuesIn(one_function_cases()),
                          case_name);
 
 }  // namespace

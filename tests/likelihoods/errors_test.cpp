@@ -98,7 +98,7 @@ TEST(Expressions, AllExamplesRoundTrip) {
 TEST(Expressions, EveryLikelihoodHasItsLine) {
   const auto name = [](const std::string& text) { return text.substr(0, text.find('(')); };
   std::set<std::string> lines;
-  for (const auto& c : testing::one_latent_cases()) lines.insert(name(c.expression));
+  for (const auto& c : testing::one_function_cases()) lines.insert(name(c.expression));
   for (const auto& c : testing::several_latents_cases()) lines.insert(name(c.expression));
   for (const std::string& example : likelihood_examples()) {
     EXPECT_TRUE(lines.contains(name(example))) << example;
@@ -108,13 +108,13 @@ TEST(Expressions, EveryLikelihoodHasItsLine) {
 TEST(Capabilities, RefusalsNameWhatIsOffered) {
   const Likelihood robust("robust_max(3)"), softmax("softmax(3)"), noise("heteroscedastic");
   expect_in(message_of<Unsupported>([&] { robust.require(Inference::laplace); }),
-            {"robust_max(3)", "laplace", "vi, svgp"});
+            {"robust_max(3)", "laplace", "vgp, svgp"});
   expect_in(message_of<Unsupported>([&] { softmax.require(Inference::ep); }),
-            {"ep", "laplace, vi, svgp, mcmc"});
+            {"ep", "laplace, vgp, svgp, mcmc"});
   EXPECT_NO_THROW(softmax.require(Inference::laplace));
   EXPECT_FALSE(noise.supports(Inference::ep));
   EXPECT_FALSE(noise.supports(Inference::sparse_ep));
-  for (const auto& c : testing::one_latent_cases())
+  for (const auto& c : testing::one_function_cases())
     for (const auto method : {Inference::laplace, Inference::ep, Inference::vi,
                               Inference::sparse_ep, Inference::svgp, Inference::mcmc})
       EXPECT_TRUE(testing::make(c).supports(method));
@@ -157,7 +157,7 @@ TEST(LogDensities, OfRowsWithTheirPullback) {
                f = Eigen::Vector2d(0.2, -0.5), exposure = Eigen::Vector2d(1.0, 2.0);
   const auto t = log_densities(l, theta, y, f, exposure);
   Taylor one;
-  l.one_latent().taylor({3.0, 2.0, theta.data()}, 1, f.data() + 1, &one);
+  l.one_function().taylor({3.0, 2.0, theta.data()}, 1, f.data() + 1, &one);
   EXPECT_EQ(t[1].third, one.third);
   const Vector bar = log_densities_pullback(l, theta, y, f, {{1.0}, {1.0}}, exposure);
   const Vector up = theta.array() + 1e-5, down = theta.array() - 1e-5;

@@ -11,7 +11,7 @@ namespace {
 
 PredictiveTable table(const char* expression, double mean, double variance, double aux) {
   const Likelihood l(expression);
-  const Index L = l.latents();
+  const Index L = l.functions();
   return {l, l.parameters().values(), Vector::Constant(L, mean), Vector::Constant(L, variance),
           aux};
 }

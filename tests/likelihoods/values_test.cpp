@@ -61,7 +61,7 @@ TEST(Bernoulli, StaysFiniteInTheTails) {
     const Datum one{1.0, 0.0, nullptr};
     const double value = l.node().expectation(one, &m, &v, &m_bar, &v_bar, nullptr);
     EXPECT_TRUE(std::isfinite(value)) << text;
-    const Tilted z = l.one_latent().tilted(one, 1.0, m, v, nullptr);
+    const Tilted z = l.one_function().tilted(one, 1.0, m, v, nullptr);
     EXPECT_TRUE(std::isfinite(z.log_z) && std::isfinite(z.first) && std::isfinite(z.second));
     EXPECT_GT(z.first, 0.0);
     // log ∫ σ(f) N = m + v/2 in the tail; Φ(m/√(1+v)) for the other

@@ -8,7 +8,7 @@
 #include "covary/models/generalised.hpp"
 #include "covary/storage/container.hpp"
 #include "damage.hpp"
-#include "inference/latent_case.hpp"
+#include "inference/function_case.hpp"
 
 namespace covary {
 namespace {

@@ -17,8 +17,8 @@ TEST(GeneralisedFit, JointPosterior) {
   const RowMatrix X = Random(1).normal_matrix(15, 2);
   Vector y(15);
   for (Index n = 0; n < 15; ++n) y(n) = X(n, 0) > 0.3 ? 2.0 : (X(n, 1) > 0.0 ? 1.0 : 0.0);
-  const MultiLatentModel model{{"se"}, "softmax(3)", {}, X, y};
-  const MultiLatentParameters at{{(Vector(2) << 9.0, 1.0).finished()}, Vector(), Matrix()};
+  const MultiFunctionModel model{{"se"}, "softmax(3)", {}, X, y};
+  const MultiFunctionParameters at{{(Vector(2) << 9.0, 1.0).finished()}, Vector(), Matrix()};
   const JointPosterior q = laplace_approximation(model, at).posterior;
   GeneralisedFit fit("laplace", SoftmaxPosterior(q), "softmax(3)", Vector());
   fit.input_scaling = Scaling::identity(2);

@@ -7,7 +7,7 @@
 #include "covary/error.hpp"
 #include "covary/inference/variational.hpp"
 #include "covary/models/svgp.hpp"
-#include "inference/latent_case.hpp"
+#include "inference/function_case.hpp"
 #include "support/gradient_check.hpp"
 
 namespace covary {
@@ -77,7 +77,7 @@ TEST(Generalised, ObjectiveGradient) {
       if (weighted) o.weights = Vector::LinSpaced(c.model.y.size(), 0.0, 3.1);
       Generalised model(c.model.X, c.model.y, o);
       model.parameters().set_prior(
-          o.separate_kernels ? "latent.1.kernel.variance" : "kernel.variance",
+          o.separate_kernels ? "function.1.kernel.variance" : "kernel.variance",
           Prior::parse("lognormal(0,1)"));
       const Vector u = model.parameters().flatten();
       Vector g(u.size());
@@ -188,13 +188,13 @@ TEST(Generalised, WeightsCountRows) {
                                                             {"gaussian", Inference::svgp}}) {
     SCOPED_TRACE(std::string(likelihood) + " by " + name_of(method));
     const auto c = latent_case(likelihood, 5, 20);
-    LatentOptions o;
+    FunctionOptions o;
     o.likelihood = likelihood;
     o.mean = "constant";
     o.aux = c.model.aux;
     o.pca = 1;
     o.training.max_iterations = 3;
-    LatentOptions repeated = o;
+    FunctionOptions repeated = o;
     o.weights = Vector::Zero(20);
     std::vector<Index> rows;
     for (Index n = 0; n < 20; ++n) {
@@ -205,7 +205,7 @@ TEST(Generalised, WeightsCountRows) {
     const RowMatrix X = c.model.X(rows, Eigen::all);
     const Vector y = c.model.y(rows);
     const auto fit = [&, method = method](ConstRows inputs, const Vector& targets,
-                                          const LatentOptions& options) {
+                                          const FunctionOptions& options) {
       if (method == Inference::svgp) {
         SvgpOptions sparse{options};
         sparse.Z = c.model.X.topRows(4);
@@ -238,7 +238,7 @@ TEST(Generalised, OneVsRestIsAModelOfEachClass) {
        {Inference::laplace, Inference::ep, Inference::vi, Inference::svgp}) {
     SCOPED_TRACE(name_of(method));
     const auto fit = [&](const char* likelihood, const Vector& y) {
-      LatentOptions o;
+      FunctionOptions o;
       o.kernel = "se";
       o.likelihood = likelihood;
       o.mean = "constant";
@@ -254,7 +254,7 @@ TEST(Generalised, OneVsRestIsAModelOfEachClass) {
       return Generalised(c.model.X, y, full).fit();
     };
     const GeneralisedFit together = fit("one_vs_rest(3, probit)", c.model.y);
-    EXPECT_TRUE(together.parameters.contains("latent.2.kernel.variance"));
+    EXPECT_TRUE(together.parameters.contains("function.2.kernel.variance"));
     Matrix each(30, 3);
     double value = 0.0;
     for (Index k = 0; k < 3; ++k) {
@@ -281,7 +281,7 @@ TEST(Generalised, PcaIsTheModelOfTheComponents) {
   const Scaling scaling = fit_scaling(X, ScaleMode::columns).scaling;
   const Pca pca = Pca::fit(scaling.apply(X), 2);
   const RowMatrix components = pca.transform(scaling.apply(X)), X_new = X.topRows(7);
-  LatentOptions whole, seen;
+  FunctionOptions whole, seen;
   whole.pca = 2;
   seen.scale_inputs = ScaleMode::none;
   whole.training.max_iterations = seen.training.max_iterations = 5;
@@ -315,10 +315,10 @@ TEST(Generalised, StartsAreThoseOfSvgp) {
     SCOPED_TRACE(likelihood);
     const auto c = latent_case(likelihood, 5);
     const Index N = c.model.X.rows();
-    LatentOptions o;
+    FunctionOptions o;
     o.likelihood = likelihood;
     o.mean = "constant";
-    o.separate_kernels = o.likelihood.latents() > 1;
+    o.separate_kernels = o.likelihood.functions() > 1;
     o.aux = c.model.aux;
     GeneralisedOptions full{o};
     full.method = Inference::vi;

@@ -40,8 +40,8 @@ std::string refusal(const Call& call) {
   return "nothing was refused";
 }
 
-LatentOptions with_gplvm() {
-  LatentOptions o;
+FunctionOptions with_gplvm() {
+  FunctionOptions o;
   o.gplvm = 2;
   o.training.max_iterations = 30;
   return o;
@@ -51,8 +51,8 @@ LatentOptions with_gplvm() {
 TEST(InputMap, GplvmIsTheModelOfTheLatentSpace) {
   const auto [X, y] = curve(25, 1);
   const RowMatrix X_new = curve(5, 2).X;
-  const LatentOptions whole = with_gplvm();
-  LatentOptions seen;
+  const FunctionOptions whole = with_gplvm();
+  FunctionOptions seen;
   seen.training = whole.training;
   seen.scale_inputs = ScaleMode::none;
   const Scaling scaling = fit_scaling(X, ScaleMode::columns).scaling;
@@ -86,7 +86,7 @@ TEST(InputMap, RowsWithoutATargetTakePartInTheGplvm) {
   const Vector truth = y;
   for (Index i = 0; i < 48; ++i)
     if (i % 6 != 0) y(i) = std::nan("");
-  LatentOptions long_enough = with_gplvm();
+  FunctionOptions long_enough = with_gplvm();
   long_enough.training.max_iterations = 300;
   const GeneralisedFit fit = Generalised(X, y, {long_enough}).fit();
   EXPECT_EQ(fit.rows, 8);
@@ -96,7 +96,7 @@ TEST(InputMap, RowsWithoutATargetTakePartInTheGplvm) {
   for (Index i = 0; i < 48; ++i) errors += (p(i, 1) > 0.5) != (truth(i) > 0.5);
   EXPECT_LE(errors, 8);
   // A weight of zero is a row that is not there.
-  LatentOptions weighted = with_gplvm();
+  FunctionOptions weighted = with_gplvm();
   weighted.weights = Vector::Ones(48);
   weighted.weights.tail(18).setZero();
   const GeneralisedFit fewer = Generalised(X, y, {weighted}).fit();
@@ -106,10 +106,10 @@ TEST(InputMap, RowsWithoutATargetTakePartInTheGplvm) {
 TEST(InputMap, AMapFoundBeforeIsNotFoundAgain) {
   const auto [X, y] = curve(20, 4);
   for (const bool latent : {true, false}) {
-    LatentOptions o = with_gplvm();
+    FunctionOptions o = with_gplvm();
     if (!latent) o.gplvm = 0, o.pca = 2;
     const Generalised first(X, y, {o});
-    LatentOptions again = o;
+    FunctionOptions again = o;
     again.input_map = first.input_map();
     again.seed = 9;  // would find another one
     Generalised model(X, y, {again});
@@ -127,7 +127,7 @@ TEST(InputMap, AMapFoundBeforeIsNotFoundAgain) {
 TEST(InputMap, RefusesWhatHasNoMeaning) {
   const auto [X, y] = curve(30, 5);
   const auto told = [&, &X = X, &y = y](Index pca, Index gplvm) {
-    LatentOptions o;
+    FunctionOptions o;
     o.pca = pca;
     o.gplvm = gplvm;
     return refusal([&] { Generalised(X, y, {o}); });

@@ -7,11 +7,11 @@
 #include "covary/error.hpp"
 #include "covary/features/eigen.hpp"
 #include "covary/features/parametric.hpp"
-#include "covary/features/warnings.hpp"
 #include "covary/inference/basis_regression.hpp"
 #include "covary/models/sparse_regression.hpp"
 #include "covary/models/svgp.hpp"
 #include "covary/random/random.hpp"
+#include "features/warnings.hpp"
 #include "support/gradient_check.hpp"
 
 namespace covary {

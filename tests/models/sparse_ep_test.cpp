@@ -5,7 +5,7 @@
 #include "covary/error.hpp"
 #include "covary/models/generalised.hpp"
 #include "covary/models/sparse_regression.hpp"
-#include "inference/latent_case.hpp"
+#include "inference/function_case.hpp"
 #include "support/gradient_check.hpp"
 
 namespace covary {

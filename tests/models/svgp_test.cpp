@@ -94,7 +94,7 @@ TEST(Svgp, T25ObjectiveGradient) {
     o.separate_kernels = true;
     o.q.tolerance = 1e-8;
     Svgp model(data.X, data.Y.col(0), o);
-    for (const char* path : {"kernel.variance", "latent.1.kernel.variance"})
+    for (const char* path : {"kernel.variance", "function.1.kernel.variance"})
       if (model.parameters().contains(path))
         model.parameters().set_prior(path, Prior::log_normal(0.3, 0.7));
     const Vector u = model.parameters().flatten();
@@ -167,12 +167,12 @@ TEST(Svgp, SeparateKernelsHaveParametersOfTheirOwn) {
   SvgpOptions o = brief("heteroscedastic", 15, 40);
   o.separate_kernels = true;
   Svgp model(X, y, o);
-  for (const char* path : {"latent.0.kernel.variance", "latent.1.kernel.lengthscales",
-                           "latent.1.features.Z", "likelihood.variance"})
+  for (const char* path : {"function.0.kernel.variance", "function.1.kernel.lengthscales",
+                           "function.1.features.Z", "likelihood.variance"})
     EXPECT_TRUE(model.parameters().contains(path)) << path;
   const GeneralisedFit fit = model.fit();
-  EXPECT_NE(fit.parameters.at("latent.0.kernel.lengthscales").value(0),
-            fit.parameters.at("latent.1.kernel.lengthscales").value(0));
+  EXPECT_NE(fit.parameters.at("function.0.kernel.lengthscales").value(0),
+            fit.parameters.at("function.1.kernel.lengthscales").value(0));
   const RowMatrix at = (RowMatrix(2, 1) << 1.5, 4.5).finished();
   const Vector sd = fit.predict(at).variance.cwiseSqrt();
   EXPECT_NEAR(sd(0), 0.05, 0.03);

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "covary/error.hpp"
-#include "covary/report/axis.hpp"
+#include "report/axis.hpp"
 #include "report/svg.hpp"
 
 namespace covary {

@@ -6,7 +6,7 @@
 #include "covary/error.hpp"
 #include "covary/statistics/expectations.hpp"
 #include "covary/statistics/row_terms.hpp"
-#include "covary/statistics/sampled_rows.hpp"
+#include "statistics/sampled_rows.hpp"
 #include "statistics/support.hpp"
 #include "support/gradient_check.hpp"
 

@@ -11,7 +11,7 @@
 
 #include "covary/error.hpp"
 #include "covary/storage/container.hpp"
-#include "covary/storage/sha256.hpp"
+#include "storage/sha256.hpp"
 
 namespace covary {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "covary/inference/latent.hpp"
+#include "covary/inference/function_model.hpp"
 
 namespace covary {
 
@@ -20,9 +20,9 @@ struct EpOptions {
 //
 // Φ the log normaliser in natural parameters, is stationary in the sites, which makes its gradient
 // simple. N³ flops a sweep. Throws NumericalError where the sites do not settle.
-LatentApproximation expectation_propagation(const LatentModel& model,
-                                            const LatentParameters& parameters,
-                                            LatentParameters* gradient = nullptr,
-                                            const EpOptions& options = {});
+FunctionApproximation expectation_propagation(const FunctionModel& model,
+                                              const FunctionParameters& parameters,
+                                              FunctionParameters* gradient = nullptr,
+                                              const EpOptions& options = {});
 
 }  // namespace covary

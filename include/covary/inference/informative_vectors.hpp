@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "covary/inference/latent.hpp"
+#include "covary/inference/function_model.hpp"
 
 namespace covary {
 
@@ -21,7 +21,7 @@ struct InformativeVectors {
 // So rows are chosen by their labels too: those near the boundary between classes, where
 // greedy_variance would cover the inputs evenly. Fewer than M where no further row has a gain. N·M
 // numbers, N·M² flops and N·M tilted moments. For likelihoods that EP takes.
-InformativeVectors informative_vectors(const LatentModel& model, const LatentParameters& parameters,
-                                       Index M);
+InformativeVectors informative_vectors(const FunctionModel& model,
+                                       const FunctionParameters& parameters, Index M);
 
 }  // namespace covary

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "covary/inference/multi_latent.hpp"
+#include "covary/inference/multi_function_model.hpp"
 #include "covary/inference/softmax_factor.hpp"
 
 namespace covary {
@@ -16,9 +16,9 @@ struct JointMarginals {
 // The Gaussian approximation of p(f | y) for softmax, in which the data correlate the functions of
 // the classes: at the N observed rows the mean is m_c + K_c·alpha_c and the covariance (K⁻¹ + W)⁻¹.
 struct JointPosterior {
-  std::vector<Kernel> kernels = {"se"};  // as in MultiLatentModel
+  std::vector<Kernel> kernels = {"se"};  // as in MultiFunctionModel
   Mean mean;
-  MultiLatentParameters parameters;
+  MultiFunctionParameters parameters;
   RowMatrix X;           // the observed rows
   Matrix alpha;          // N×C
   Matrix pi;             // N×C, the probabilities that make W, times the rows' weights

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "covary/inference/latent.hpp"
+#include "covary/inference/function_model.hpp"
 
 namespace covary {
 
@@ -17,9 +17,9 @@ struct LaplaceOptions {
 // (Williams & Barber 1998; Rasmussen & Williams 3.4.) The gradient goes through the mode. N³
 // flops for a factor of Newton's method, which is kept while its steps do well. Throws
 // NumericalError where no mode is reached.
-LatentApproximation laplace_approximation(const LatentModel& model,
-                                          const LatentParameters& parameters,
-                                          LatentParameters* gradient = nullptr,
-                                          const LaplaceOptions& options = {});
+FunctionApproximation laplace_approximation(const FunctionModel& model,
+                                            const FunctionParameters& parameters,
+                                            FunctionParameters* gradient = nullptr,
+                                            const LaplaceOptions& options = {});
 
 }  // namespace covary

@@ -3,20 +3,20 @@
 #include <cstdint>
 #include <vector>
 
+#include "covary/inference/function_model.hpp"
 #include "covary/inference/joint_posterior.hpp"
-#include "covary/inference/latent.hpp"
 #include "covary/inference/rows_posterior.hpp"
 
 namespace covary {
 
-// Through rows that are Gaussian sites, as Laplace, EP and VI make them: one LatentPosterior for
+// Through rows that are Gaussian sites, as Laplace, EP and VI make them: one FunctionPosterior for
 // each function, independent of each other. It knows no likelihood.
 class SitePosterior final : public RowsPosterior {
  public:
-  explicit SitePosterior(std::vector<LatentPosterior> of);
-  explicit SitePosterior(LatentPosterior of) : SitePosterior(std::vector{std::move(of)}) {}
+  explicit SitePosterior(std::vector<FunctionPosterior> of);
+  explicit SitePosterior(FunctionPosterior of) : SitePosterior(std::vector{std::move(of)}) {}
 
-  const std::vector<LatentPosterior>& parts() const { return of_; }
+  const std::vector<FunctionPosterior>& parts() const { return of_; }
   std::string name() const override { return "sites"; }
   bool can(Capability c) const override;
   Index functions() const override { return static_cast<Index>(of_.size()); }
@@ -37,13 +37,13 @@ class SitePosterior final : public RowsPosterior {
   void store(Archive& to) const override;
 
  private:
-  const LatentPosterior& part(Index function) const;
+  const FunctionPosterior& part(Index function) const;
   std::vector<RowFunctions> by_rows() const override;
   Vector mean_weights(Index function) const override {
     return part(function).parameters.mean_weights;
   }
 
-  std::vector<LatentPosterior> of_;
+  std::vector<FunctionPosterior> of_;
 };
 
 // The classes' functions of softmax by Laplace, whose sites correlate them.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "covary/inference/multi_latent.hpp"
+#include "covary/inference/multi_function_model.hpp"
 
 namespace covary {
 
@@ -14,20 +14,21 @@ struct SliceSamplingOptions {
 // Draws from p(f | y) at the observed rows, samples × N, by elliptical slice sampling (Murray,
 // Adams & MacKay 2010): exact in the long run whatever the likelihood, the referee of the
 // approximations. N² flops a step, after one factorisation of K, whose jitter is returned.
-struct LatentSamples {
+struct FunctionSamples {
   RowMatrix f;
   double jitter = 0.0;
 };
-LatentSamples elliptical_slice_samples(const LatentModel& model, const LatentParameters& parameters,
-                                       const SliceSamplingOptions& options = {});
+FunctionSamples elliptical_slice_samples(const FunctionModel& model,
+                                         const FunctionParameters& parameters,
+                                         const SliceSamplingOptions& options = {});
 
 // The same for several latent functions a datum, which move together.
-struct MultiLatentSamples {
+struct MultiFunctionSamples {
   std::vector<RowMatrix> f;  // of each function, samples × N
   double jitter = 0.0;       // the largest
 };
-MultiLatentSamples elliptical_slice_samples(const MultiLatentModel& model,
-                                            const MultiLatentParameters& parameters,
-                                            const SliceSamplingOptions& options = {});
+MultiFunctionSamples elliptical_slice_samples(const MultiFunctionModel& model,
+                                              const MultiFunctionParameters& parameters,
+                                              const SliceSamplingOptions& options = {});
 
 }  // namespace covary

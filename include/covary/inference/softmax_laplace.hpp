@@ -16,9 +16,9 @@ struct JointApproximation {
 // posterior of all classes' functions as one Gaussian at its mode. The density is log-concave, so
 // there is one mode; the gradient goes through it. C·N³ flops an iteration for C classes. Throws
 // Unsupported for other likelihoods, NumericalError where no mode is reached.
-JointApproximation laplace_approximation(const MultiLatentModel& model,
-                                         const MultiLatentParameters& parameters,
-                                         MultiLatentParameters* gradient = nullptr,
+JointApproximation laplace_approximation(const MultiFunctionModel& model,
+                                         const MultiFunctionParameters& parameters,
+                                         MultiFunctionParameters* gradient = nullptr,
                                          const LaplaceOptions& options = {});
 
 }  // namespace covary

@@ -7,7 +7,7 @@
 namespace covary {
 
 struct SparseEpGradient {
-  LatentParameters parameters;
+  FunctionParameters parameters;
   Vector z;  // by the parameters of the features
 };
 
@@ -31,9 +31,9 @@ struct SparseEpApproximation {
 // evidence is that of EP with s_n in the place of f_n, and stationary in the sites. For Gaussian
 // noise τ_n = 1/(σ² + α·d_n) and it is that of `pep(α)`. Two passes of N·M² flops over the rows an
 // iteration, in memory of N + M² numbers. Throws NumericalError where the sites do not settle.
-SparseEpApproximation sparse_expectation_propagation(const LatentModel& model,
+SparseEpApproximation sparse_expectation_propagation(const FunctionModel& model,
                                                      const FeaturesPtr& features,
-                                                     const LatentParameters& parameters,
+                                                     const FunctionParameters& parameters,
                                                      const Vector& z, Jitter& jitter,
                                                      SparseEpGradient* gradient = nullptr,
                                                      const EpOptions& options = {});

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "covary/inference/latent.hpp"
+#include "covary/inference/function_model.hpp"
 
 namespace covary {
 
@@ -17,9 +17,9 @@ struct VariationalOptions {
 // Λ = −2·∂E/∂variance (Opper & Archambeau 2009), so only 2N numbers are sought: by steps along the
 // natural gradient, shortened where the bound would fall. N³ flops a step. Throws NumericalError
 // where they do not settle.
-LatentApproximation variational_approximation(const LatentModel& model,
-                                              const LatentParameters& parameters,
-                                              LatentParameters* gradient = nullptr,
-                                              const VariationalOptions& options = {});
+FunctionApproximation variational_approximation(const FunctionModel& model,
+                                                const FunctionParameters& parameters,
+                                                FunctionParameters* gradient = nullptr,
+                                                const VariationalOptions& options = {});
 
 }  // namespace covary

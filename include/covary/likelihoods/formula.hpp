@@ -19,7 +19,7 @@ namespace covary {
 // which works out what does not depend on f and returns a function of f, a Jet<P>. P is double, or
 // Dual for the derivatives by the parameters. One density is all there is to get right.
 template <class Self>
-class JetLikelihood : public OneLatent {
+class JetLikelihood : public OneFunction {
  public:
   void taylor(const Datum& d, Index n, const double* f, Taylor* out) const final {
     const auto density = static_cast<const Self&>(*this).row(d.y, d.aux, d.theta);

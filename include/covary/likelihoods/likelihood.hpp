@@ -17,7 +17,7 @@ class Likelihood {
   Likelihood(const char* expression) : Likelihood(std::string(expression)) {}  // NOLINT
 
   std::string print() const { return node_->print(); }
-  Index latents() const { return node_->latents(); }
+  Index functions() const { return node_->functions(); }
   Index classes() const { return node_->classes(); }
   Aux aux() const { return node_->aux(); }
   Index parameter_count() const { return node_->parameter_count(); }
@@ -31,7 +31,7 @@ class Likelihood {
 
   const LikelihoodNode& node() const { return *node_; }
   // For Laplace and EP; throws Unsupported for several latent functions a datum.
-  const OneLatent& one_latent() const;
+  const OneFunction& one_function() const;
 
  private:
   LikelihoodPtr node_;

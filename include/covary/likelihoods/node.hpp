@@ -45,14 +45,14 @@ struct Singularity {
   double spread = 0.0;
 };
 
-// A likelihood p(y | f), f of latents() entries. Every method may be called from many threads at
+// A likelihood p(y | f), f of functions() entries. Every method may be called from many threads at
 // once, and none allocates memory for a row.
 class LikelihoodNode {
  public:
   virtual ~LikelihoodNode() = default;
 
   virtual std::string print() const = 0;  // the expression that makes it
-  virtual Index latents() const { return 1; }
+  virtual Index functions() const { return 1; }
   virtual Index classes() const { return 0; }  // labels are 0 … classes − 1; 0: not classes
   // Targets are real numbers in any unit: y ↦ a·y + b maps the family onto itself.
   virtual bool real_targets() const { return false; }
@@ -88,7 +88,7 @@ using LikelihoodPtr = std::shared_ptr<const LikelihoodNode>;
 
 // A likelihood of one latent function a datum. All integrals have defaults by quadrature; a
 // closed form overrides them.
-class OneLatent : public LikelihoodNode {
+class OneFunction : public LikelihoodNode {
  public:
   bool supports(Inference) const override { return true; }
 

@@ -23,7 +23,8 @@ class Fit;
 
 // What a fit of any model keeps besides its posterior.
 struct FitRecord {
-  std::string model;  // its name in the table of models: "vfe", "pep(0.5)", "gplvm"
+  std::string model;      // its name in the table of models: "vfe", "pep(0.5)", "gplvm"
+  std::string form = {};  // the label of its entry there, where the name has others beside it
   Parameters parameters = {};
   Summary summary = {};  // values in the units of the data; `objective` says what they are
   double value = 0.0;    // of that objective, without log priors

@@ -16,6 +16,7 @@ struct FitOptions {
   std::string model = "auto", likelihood = "auto", kernel = "se(ard)", mean = "zero";
   // Columns.
   std::vector<std::string> target, inputs, views;
+  std::vector<std::string> input_variance;
   std::string noise, exposure, weights, label, folds, dynamics, sequences;
   Index lags = 0;
   // What becomes of the data.
@@ -24,11 +25,15 @@ struct FitOptions {
   Index pca = 0, gplvm = 0;
   // Inducing variables.
   std::string inducing = "auto", inducing_file, selection = "greedy_variance", features = "points",
-              covariance = "full", separate_kernels = "auto", route = "auto", warm_start;
-  Index groups = 0;
+              covariance = "full", separate_kernels = "auto", route = "auto", warm_start,
+              placement = "bound";
+  Index groups = 0, placement_rows = 1000;
+  // Of inputs that were observed with noise.
+  std::string input_noise;
+  bool train_input_noise = false, hold_inputs = false;
   // Latent spaces.
   Index latent = 0, fixed_point = -1;
-  std::string dynamics_kernel = "se + white", back_constraint, start_view;
+  std::string dynamics_kernel, back_constraint, start_view;
   double discriminative = 0.0, snr = 100.0;
   // Parameters.
   std::vector<std::string> set, fix, prior, bounds, tie;

@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "covary/features/selection.hpp"
-#include "covary/inference/multi_latent.hpp"
+#include "covary/inference/multi_function_model.hpp"
+#include "covary/models/function_options.hpp"
 #include "covary/models/generalised_fit.hpp"
-#include "covary/models/latent_options.hpp"
 #include "covary/models/regression.hpp"
 
 namespace covary {
 
-struct GeneralisedOptions : LatentOptions {
+struct GeneralisedOptions : FunctionOptions {
   Inference method = Inference::laplace;  // or ep, vi, sparse_ep
   double power = 1.0;                     // of power-EP
   // Of sparse_ep: the inducing inputs, as in SvgpOptions, and the jitter of Kuu, absolute and in
@@ -40,7 +40,7 @@ class Generalised {
   Generalised(ConstRows X, ConstVector y, GeneralisedOptions options = {});
 
   // kernel.…, likelihood.…, mean.weights, features.Z where there are inducing inputs; with separate
-  // kernels latent.0.kernel.…. In the units the model sees.
+  // kernels function.0.kernel.…. In the units the model sees.
   Parameters& parameters() { return parameters_; }
   const Parameters& parameters() const { return parameters_; }
   const Scaling& input_scaling() const { return input_scaling_; }
@@ -71,28 +71,28 @@ class Generalised {
     int iterations;
   };
   struct Values {
-    MultiLatentParameters latent;
+    MultiFunctionParameters latent;
     Vector z;  // of the features, where there are any
   };
   Values unpack(ConstVector values) const;
   Vector pack(const Values& v) const;
-  LatentModel one_latent() const;
+  FunctionModel one_function() const;
   // `guard`: Z is being trained, as in SparseProblem.
   Approximation approximate(ConstVector values, Vector* values_bar, Jitter& jitter,
                             bool guard) const;
   Approximation approximate_one(const Values& at, Values* bar, Jitter& jitter, bool guard) const;
-  Approximation approximate_each(const Likelihood& each, const MultiLatentParameters& at,
-                                 MultiLatentParameters* bar) const;
+  Approximation approximate_each(const Likelihood& each, const MultiFunctionParameters& at,
+                                 MultiFunctionParameters* bar) const;
   // Without inducing inputs.
-  LatentApproximation by_method(const LatentModel& model, const LatentParameters& at,
-                                LatentParameters* bar) const;
+  FunctionApproximation by_method(const FunctionModel& model, const FunctionParameters& at,
+                                  FunctionParameters* bar) const;
   std::optional<double> objective(const Vector& u, Vector* gradient, Jitter& jitter) const;
   RowMatrix choose_Z(Index M);
   Problem problem(Jitter& jitter);
   void settle_Z(Trainer& trainer, Jitter& jitter);
 
   GeneralisedOptions options_;
-  MultiLatentModel model_;  // the data as the model sees them
+  MultiFunctionModel model_;  // the data as the model sees them
   Scaling input_scaling_, output_scaling_;
   InputMap input_map_;
   double log_jacobian_ = 0.0;

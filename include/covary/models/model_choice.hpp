@@ -33,6 +33,7 @@ class ModelChoice {
 
  private:
   void narrow(const std::string& likelihood, bool learns);
+  void refuse_text(const ModelData& d, const std::string& model) const;
   NamedModel name_;
   std::vector<std::string> given_;
   std::vector<const ModelEntry*> entries_;

@@ -23,7 +23,8 @@ using Tell = std::function<void(const std::string&)>;
 // Y.
 struct ModelData {
   RowMatrix X = {}, Y = {};
-  Vector noise = {};  // known variances of the rows, or none
+  Vector noise = {};              // known variances of the rows, or none
+  RowMatrix input_variance = {};  // with which the inputs were observed, N×D, or none
   // Of a model of another likelihood than Gaussian regression: the likelihood itself, the classes
   // of the target, the column beside it and the weights of the rows.
   std::optional<Likelihood> likelihood = {};
@@ -47,7 +48,7 @@ struct ModelData {
 
 // Which columns of a table play which part.
 struct Roles {
-  std::vector<Index> targets, noise, exposure, weights, folds, inputs;
+  std::vector<Index> targets, noise, exposure, weights, folds, input_variance, inputs;
 };
 Roles find_roles(const Table& table, const FitOptions& o);
 // The rows of a block that --missing keeps; `first` is the number of its first row.

@@ -9,8 +9,8 @@
 #include "covary/features/choice.hpp"
 #include "covary/features/selection.hpp"
 #include "covary/inference/natural_gradient.hpp"
+#include "covary/models/function_options.hpp"
 #include "covary/models/generalised_fit.hpp"
-#include "covary/models/latent_options.hpp"
 #include "covary/training/trainer.hpp"
 
 namespace covary {
@@ -18,7 +18,7 @@ namespace covary {
 class FeatureSettings;
 struct GeneralisedData;
 
-struct SvgpOptions : LatentOptions {
+struct SvgpOptions : FunctionOptions {
   // Inducing variables: of what kind, how many (nothing: 100, or all rows when they are fewer), and
   // how the inputs that they start from are chosen; or these themselves, in the units of the data.
   FeatureChoice features = {};
@@ -65,7 +65,7 @@ class Svgp {
   Svgp& operator=(const Svgp&) = delete;
 
   // kernel.…, likelihood.…, mean.weights, mixing.weights, features.Z; with separate kernels
-  // latent.0.kernel.…, latent.0.features.Z. In the units the model sees.
+  // function.0.kernel.…, function.0.features.Z. In the units the model sees.
   Parameters& parameters() { return parameters_; }
   const Parameters& parameters() const { return parameters_; }
   // Those of another model of these data, with what was set by hand, which training does not choose
@@ -117,8 +117,8 @@ class Svgp {
   void set_features(const FeaturesPtr& features);
   bool is_mixed() const { return options_.mixing.size() > 0; }
   // What the likelihood is told of all outputs, and the functions behind it.
-  Index arguments() const { return options_.likelihood.latents() * rows_->outputs(); }
-  Index latents() const { return is_mixed() ? options_.mixing.cols() : arguments(); }
+  Index arguments() const { return options_.likelihood.functions() * rows_->outputs(); }
+  Index functions() const { return is_mixed() ? options_.mixing.cols() : arguments(); }
   std::string path_of(Index part, const std::string& rest) const;
   Unpacked unpack(ConstVector values) const;
   Vector pack(const UncollapsedGradient& g) const;

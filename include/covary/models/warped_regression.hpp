@@ -19,8 +19,16 @@ struct WarpedRegressionOptions {
 };
 
 // What is trained: a latent-variable model whose dynamics run over the inputs of the regression.
-struct WarpedRegressionFit {
+struct WarpedRegressionFit : FitNode {
   GplvmFit layers;
+
+  explicit WarpedRegressionFit(GplvmFit of);
+  std::string kind() const override { return "warped"; }
+  Answer details() const override;
+  void store(Archive& to) const override;
+  NamedColumns predict(const Table& rows, TableQuestion& question) const override;
+  Answer evaluate(const Table& rows, const TableQuestion& question) const override;
+  HeldOut held_out(const ModelData& rows) const override;
 
   // The mean and variance of y at further inputs, through the Gaussian that h has there. Their
   // distribution is not Gaussian.

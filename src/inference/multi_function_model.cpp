@@ -1,18 +1,18 @@
-#include "covary/inference/multi_latent.hpp"
+#include "covary/inference/multi_function_model.hpp"
 
 #include <fmt/format.h>
 
 #include "covary/error.hpp"
 #include "covary/linalg/blas.hpp"
-#include "inference/latent_problem.hpp"
-#include "inference/multi_latent_problem.hpp"
+#include "inference/function_problem.hpp"
+#include "inference/multi_function_problem.hpp"
 
 namespace covary {
 
-MultiLatentProblem::MultiLatentProblem(const MultiLatentModel& of, const MultiLatentParameters& at,
-                                       Inference method)
+MultiFunctionProblem::MultiFunctionProblem(const MultiFunctionModel& of,
+                                           const MultiFunctionParameters& at, Inference method)
     : model(of), parameters(at) {
-  const Index D = of.X.cols(), L = of.likelihood.latents();
+  const Index D = of.X.cols(), L = of.likelihood.functions();
   of.likelihood.require(method);
   const auto count = static_cast<Index>(of.kernels.size());
   if (count != 1 && count != L)
@@ -39,14 +39,14 @@ MultiLatentProblem::MultiLatentProblem(const MultiLatentModel& of, const MultiLa
     grams.push_back(gram(of.kernels[i], at.kernels[i], X));
 }
 
-LatentParameters MultiLatentProblem::parameters_of(Index l) const {
+FunctionParameters MultiFunctionProblem::parameters_of(Index l) const {
   return {parameters.kernels[kernel_of(l)], parameters.likelihood,
           model.mean.is_zero() ? Vector(0) : Vector(parameters.mean_weights.col(l))};
 }
 
-void MultiLatentProblem::pullback(const Matrix& alpha, const Matrix& u,
-                                  const std::function<Matrix(Index l)>& R,
-                                  MultiLatentParameters& out) const {
+void MultiFunctionProblem::pullback(const Matrix& alpha, const Matrix& u,
+                                    const std::function<Matrix(Index l)>& R,
+                                    MultiFunctionParameters& out) const {
   Matrix m_bar = alpha;
   if (u.size() != 0) m_bar += u;
   // ½(α·αᵀ + u·αᵀ + α·uᵀ) = ½(α·hᵀ + h·αᵀ), h = ½α + u
@@ -54,7 +54,7 @@ void MultiLatentProblem::pullback(const Matrix& alpha, const Matrix& u,
   out.kernels.clear();
   for (std::size_t i = 0; i < grams.size(); ++i) {
     Matrix twice = Matrix::Zero(size(), size());  // 2·K_bar
-    for (Index l = 0; l < latents(); ++l) {
+    for (Index l = 0; l < functions(); ++l) {
       if (kernel_of(l) != i) continue;
       twice -= R(l);
       gemm(1.0, alpha.col(l), Op::none, h.col(l), Op::transpose, 1.0, twice);

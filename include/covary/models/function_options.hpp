@@ -15,7 +15,7 @@
 namespace covary {
 
 // What every model y ~ p(y | f(x)) takes, with inducing inputs (Svgp) and without (Generalised).
-struct LatentOptions {
+struct FunctionOptions {
   Kernel kernel = "se(ard)";
   Likelihood likelihood = "bernoulli";
   Mean mean = {};  // zero

@@ -2,18 +2,18 @@
 
 #include <functional>
 
-#include "covary/inference/multi_latent.hpp"
+#include "covary/inference/multi_function_model.hpp"
 
 namespace covary {
 
-// A MultiLatentModel at given parameters: what the methods share. Missing rows are gone.
-struct MultiLatentProblem {
+// A MultiFunctionModel at given parameters: what the methods share. Missing rows are gone.
+struct MultiFunctionProblem {
   // Checks shapes, targets and that the likelihood offers the method.
-  MultiLatentProblem(const MultiLatentModel& model, const MultiLatentParameters& parameters,
-                     Inference method);
+  MultiFunctionProblem(const MultiFunctionModel& model, const MultiFunctionParameters& parameters,
+                       Inference method);
 
   Index size() const { return y.size(); }
-  Index latents() const { return m.cols(); }
+  Index functions() const { return m.cols(); }
   std::size_t kernel_of(Index l) const {
     return grams.size() == 1 ? 0 : static_cast<std::size_t>(l);
   }
@@ -24,14 +24,14 @@ struct MultiLatentProblem {
   }
   double weight(Index n) const { return weights.size() != 0 ? weights(n) : 1.0; }
   // Of the posterior of f_l.
-  LatentParameters parameters_of(Index l) const;
+  FunctionParameters parameters_of(Index l) const;
   // K_bar of each latent function ½(α·αᵀ − R) + ½(u·αᵀ + α·uᵀ) and m_bar = α + u, pulled back to
-  // the kernels and the mean weights, as LatentProblem::pullback does for one. u may be empty.
+  // the kernels and the mean weights, as FunctionProblem::pullback does for one. u may be empty.
   void pullback(const Matrix& alpha, const Matrix& u, const std::function<Matrix(Index l)>& R,
-                MultiLatentParameters& out) const;
+                MultiFunctionParameters& out) const;
 
-  const MultiLatentModel& model;
-  const MultiLatentParameters& parameters;
+  const MultiFunctionModel& model;
+  const MultiFunctionParameters& parameters;
   RowMatrix X;
   Vector y, aux, weights;
   Matrix m;                   // the mean functions at X, N×L

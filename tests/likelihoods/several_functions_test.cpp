@@ -18,7 +18,7 @@ using Case = testing::SeveralCase;
 class SeveralLatents : public ::testing::TestWithParam<Case> {
  protected:
   Likelihood l{GetParam().expression};
-  Index L = l.latents();
+  Index L = l.functions();
   std::vector<double> theta = GetParam().theta;
   Datum at(std::size_t i) const { return {GetParam().y[i], l.node().default_aux(), theta.data()}; }
   Vector means() const {
@@ -170,7 +170,7 @@ TEST_P(SeveralLatents, ManyRowsAreTheRowsOneByOne) {
 TEST_P(SeveralLatents, ParsesWhatItPrints) {
   EXPECT_EQ(Likelihood(l.print()), l);
   EXPECT_EQ(l.parameters().size(), l.parameter_count());
-  EXPECT_THROW(l.one_latent(), Unsupported);
+  EXPECT_THROW(l.one_function(), Unsupported);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, SeveralLatents,

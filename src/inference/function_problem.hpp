@@ -1,6 +1,6 @@
 #pragma once
 
-#include "covary/inference/latent.hpp"
+#include "covary/inference/function_model.hpp"
 
 namespace covary {
 
@@ -16,12 +16,13 @@ struct ObservedRows {
 ObservedRows observed_rows(const Likelihood& likelihood, ConstRows X, ConstVector y,
                            ConstVector aux, ConstVector weights = Vector());
 // A tilted density has no place for a weight.
-void refuse_weights(const LatentModel& model);
+void refuse_weights(const FunctionModel& model);
 
-// A LatentModel at given parameters: what the methods share. Missing rows are gone.
-struct LatentProblem {
+// A FunctionModel at given parameters: what the methods share. Missing rows are gone.
+struct FunctionProblem {
   // Checks shapes, targets and that the likelihood offers the method.
-  LatentProblem(const LatentModel& model, const LatentParameters& parameters, Inference method);
+  FunctionProblem(const FunctionModel& model, const FunctionParameters& parameters,
+                  Inference method);
 
   Index size() const { return y.size(); }
   Datum datum(Index n) const {
@@ -32,16 +33,16 @@ struct LatentProblem {
   // w·log p(y | f) of each row and its derivatives.
   std::vector<Taylor> terms(const Vector& f) const;
   // q(f) with the mean m + K·alpha, and its marginals. The value is left to the method.
-  LatentApproximation approximation(Vector alpha, Vector lambda, SiteFactor factor,
-                                    Vector variance) const;
+  FunctionApproximation approximation(Vector alpha, Vector lambda, SiteFactor factor,
+                                      Vector variance) const;
   // K_bar = ½(alpha·alphaᵀ − R) + ½(u·alphaᵀ + alpha·uᵀ) and m_bar = alpha + u, pulled back to the
   // kernel and the mean weights; R = q.factor.dense(). u is how the value depends on alpha being a
   // fixed point; empty where it is stationary there.
-  void pullback(const LatentPosterior& q, const Matrix& R, ConstVector u,
-                LatentParameters& out) const;
+  void pullback(const FunctionPosterior& q, const Matrix& R, ConstVector u,
+                FunctionParameters& out) const;
 
-  const LatentModel& model;
-  const LatentParameters& parameters;
+  const FunctionModel& model;
+  const FunctionParameters& parameters;
   RowMatrix X;
   Vector y, aux, weights;
   Vector m;  // the mean function at X

@@ -1,4 +1,4 @@
-#include "covary/inference/latent.hpp"
+#include "covary/inference/function_model.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "covary/error.hpp"
 #include "covary/linalg/blas.hpp"
-#include "inference/latent_problem.hpp"
+#include "inference/function_problem.hpp"
 
 namespace covary {
 namespace {
@@ -43,13 +43,13 @@ ObservedRows observed_rows(const Likelihood& likelihood, ConstRows X, ConstVecto
   return out;
 }
 
-void refuse_weights(const LatentModel& model) {
+void refuse_weights(const FunctionModel& model) {
   if (model.weights.size() != 0)
     throw Unsupported(
         "EP takes no weights of the rows; repeat the rows, or use laplace, vgp or svgp");
 }
 
-FunctionMarginals LatentPosterior::predict(ConstRows X_new) const {
+FunctionMarginals FunctionPosterior::predict(ConstRows X_new) const {
   const Index n = X_new.rows();
   if (X_new.cols() != X.cols())
     throw InputError(
@@ -66,12 +66,13 @@ FunctionMarginals LatentPosterior::predict(ConstRows X_new) const {
   return out;
 }
 
-LatentProblem::LatentProblem(const LatentModel& of, const LatentParameters& at, Inference method)
+FunctionProblem::FunctionProblem(const FunctionModel& of, const FunctionParameters& at,
+                                 Inference method)
     : model(of), parameters(at) {
   const Index D = of.X.cols();
   of.likelihood.require(method);
   if (method == Inference::ep) refuse_weights(of);
-  static_cast<void>(of.likelihood.one_latent());  // refuses several latent functions
+  static_cast<void>(of.likelihood.one_function());  // refuses several latent functions
   expect_size("the vector of kernel parameters", of.kernel.parameter_count(D), at.kernel.size());
   expect_size("the vector of likelihood parameters", of.likelihood.parameter_count(),
               at.likelihood.size());
@@ -85,7 +86,7 @@ LatentProblem::LatentProblem(const LatentModel& of, const LatentParameters& at, 
   K = gram(of.kernel, at.kernel, X);
 }
 
-std::vector<Taylor> LatentProblem::terms(const Vector& f) const {
+std::vector<Taylor> FunctionProblem::terms(const Vector& f) const {
   std::vector<Taylor> out = log_densities(model.likelihood, parameters.likelihood, y, f, aux);
   if (weights.size() != 0)
     for (Index n = 0; n < size(); ++n) {
@@ -95,9 +96,9 @@ std::vector<Taylor> LatentProblem::terms(const Vector& f) const {
   return out;
 }
 
-LatentApproximation LatentProblem::approximation(Vector alpha, Vector lambda, SiteFactor factor,
-                                                 Vector variance) const {
-  LatentApproximation out;
+FunctionApproximation FunctionProblem::approximation(Vector alpha, Vector lambda, SiteFactor factor,
+                                                     Vector variance) const {
+  FunctionApproximation out;
   out.mean = m + multiply(K, alpha);
   out.variance = std::move(variance);
   out.posterior = {model.kernel,     model.mean,        parameters,       X,
@@ -105,8 +106,8 @@ LatentApproximation LatentProblem::approximation(Vector alpha, Vector lambda, Si
   return out;
 }
 
-void LatentProblem::pullback(const LatentPosterior& q, const Matrix& R, ConstVector u,
-                             LatentParameters& out) const {
+void FunctionProblem::pullback(const FunctionPosterior& q, const Matrix& R, ConstVector u,
+                               FunctionParameters& out) const {
   Vector m_bar = q.alpha;
   if (u.size() != 0) m_bar += u;
   // ½(alpha·alphaᵀ + u·alphaᵀ + alpha·uᵀ) = ½(alpha·hᵀ + h·alphaᵀ), h = ½alpha + u

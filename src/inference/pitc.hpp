@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "covary/inference/sparse.hpp"
-#include "covary/statistics/group.hpp"
+#include "statistics/group.hpp"
 
 namespace covary {
 

@@ -9,7 +9,7 @@
 namespace covary {
 
 // y_n ~ p(y | f(x_n)), f ~ GP(m, k), for any likelihood of one latent function a datum.
-struct LatentModel {
+struct FunctionModel {
   Kernel kernel = "se";
   Likelihood likelihood = "gaussian";
   Mean mean;
@@ -22,16 +22,16 @@ struct LatentModel {
 };
 
 // Values of the parameters, or the derivatives by them.
-struct LatentParameters {
+struct FunctionParameters {
   Vector kernel, likelihood, mean_weights;
 };
 
 // The Gaussian approximation of p(f | y) that every method ends with: at the N observed rows the
 // mean is m + K·alpha and the covariance (K⁻¹ + Λ)⁻¹.
-struct LatentPosterior {
+struct FunctionPosterior {
   Kernel kernel = "se";
   Mean mean;
-  LatentParameters parameters;
+  FunctionParameters parameters;
   RowMatrix X;        // the observed rows
   Vector alpha;       // N
   Vector lambda;      // N, the diagonal of Λ
@@ -41,10 +41,10 @@ struct LatentPosterior {
   FunctionMarginals predict(ConstRows X_new) const;
 };
 
-struct LatentApproximation {
+struct FunctionApproximation {
   double value = 0.0;     // the approximate log evidence, or its lower bound
   Vector mean, variance;  // of f at the observed rows
-  LatentPosterior posterior;
+  FunctionPosterior posterior;
   int iterations = 0;
 };
 

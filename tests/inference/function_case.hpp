@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "covary/inference/exact.hpp"
-#include "covary/inference/latent.hpp"
+#include "covary/inference/function_model.hpp"
 #include "covary/linalg/blas.hpp"
 #include "support/gradient_check.hpp"
 #include "support/random_data.hpp"
@@ -14,20 +14,20 @@ namespace covary::testing {
 
 // The small problem of the classification spec, section 3: three labels, se of variance 2.
 struct ThreePoints {
-  LatentModel model{"se",
-                    "bernoulli(logit)",
-                    {},
-                    (RowMatrix(3, 1) << -1, 0, 1.5).finished(),
-                    (Vector(3) << 1, 0, 1).finished()};
-  LatentParameters at{(Vector(2) << 2, 1).finished(), Vector(), Vector()};
+  FunctionModel model{"se",
+                      "bernoulli(logit)",
+                      {},
+                      (RowMatrix(3, 1) << -1, 0, 1.5).finished(),
+                      (Vector(3) << 1, 0, 1).finished()};
+  FunctionParameters at{(Vector(2) << 2, 1).finished(), Vector(), Vector()};
   RowMatrix X_new = (RowMatrix(1, 1) << 0.7).finished();
 };
 constexpr double three_points_exact = -2.349120929445;
 
 // A model with targets that suit its likelihood, one of them missing, and a constant mean.
 struct LatentCase {
-  LatentModel model;
-  LatentParameters at;
+  FunctionModel model;
+  FunctionParameters at;
 };
 inline LatentCase latent_case(const char* likelihood, std::uint64_t seed, Index N = 14) {
   const auto data = small_data(N, 2, 1, seed);
@@ -58,18 +58,18 @@ inline LatentCase latent_case(const char* likelihood, std::uint64_t seed, Index 
   return out;
 }
 
-using LatentMethod = std::function<LatentApproximation(const LatentModel&, const LatentParameters&,
-                                                       LatentParameters*)>;
+using LatentMethod = std::function<FunctionApproximation(
+    const FunctionModel&, const FunctionParameters&, FunctionParameters*)>;
 
 // The gradient in the parameters of the kernel, the likelihood and the mean against differences.
 inline void expect_latent_gradient(const LatentCase& c, const LatentMethod& method) {
   const Index K = c.at.kernel.size(), L = c.at.likelihood.size();
   const auto unpack = [&](const Vector& v) {
-    return LatentParameters{v.head(K), v.segment(K, L), v.tail(v.size() - K - L)};
+    return FunctionParameters{v.head(K), v.segment(K, L), v.tail(v.size() - K - L)};
   };
   Vector at(K + L + c.at.mean_weights.size()), given(at.size());
   at << c.at.kernel, c.at.likelihood, c.at.mean_weights;
-  LatentParameters g;
+  FunctionParameters g;
   method(c.model, c.at, &g);
   given << g.kernel, g.likelihood, g.mean_weights;
   expect_gradient([&](const Vector& v) { return method(c.model, unpack(v), nullptr).value; }, given,
@@ -87,8 +87,8 @@ inline void expect_exact_regression(const LatentMethod& method) {
   Jitter jitter;
   ExactGradient e;
   const double value = exact_log_evidence("se(ard)", c.at.kernel, X, Y, 0.3, Vector(), jitter, &e);
-  LatentParameters g;
-  const LatentApproximation q = method(c.model, c.at, &g);
+  FunctionParameters g;
+  const FunctionApproximation q = method(c.model, c.at, &g);
   EXPECT_NEAR(q.value, value, 1e-8);
   EXPECT_LE((g.kernel - e.theta_bar).cwiseAbs().maxCoeff(), 1e-8);
   EXPECT_NEAR(g.likelihood(0), e.noise_bar, 1e-8);
@@ -110,7 +110,7 @@ inline void expect_exact_regression(const LatentMethod& method) {
 // A missing target is as a row that is not there.
 inline void expect_missing_left_out(const LatentMethod& method) {
   const LatentCase c = latent_case("bernoulli(logit)", 8);
-  LatentModel without = c.model;
+  FunctionModel without = c.model;
   std::vector<Index> rows;
   for (Index n = 0; n < c.model.y.size(); ++n)
     if (!std::isnan(c.model.y(n))) rows.push_back(n);

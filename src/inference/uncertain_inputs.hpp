@@ -7,7 +7,7 @@
 #include "covary/inference/site_posterior.hpp"
 #include "covary/inference/sparse_posterior.hpp"
 #include "covary/kernels/expectations.hpp"
-#include "covary/kernels/input_moments.hpp"
+#include "kernels/input_moments.hpp"
 
 namespace covary {
 

@@ -51,8 +51,8 @@ Vector kernel_gradient(const Kernel& kernel, Index D, const json& c) {
 }
 
 struct OneCase {
-  LatentModel model;
-  LatentParameters at;
+  FunctionModel model;
+  FunctionParameters at;
   RowMatrix X_new;
 
   OneCase(const json& c, const json& data)
@@ -71,8 +71,8 @@ struct OneCase {
   }
 };
 
-LatentApproximation approximate(const std::string& method, const OneCase& t,
-                                LatentParameters& gradient) {
+FunctionApproximation approximate(const std::string& method, const OneCase& t,
+                                  FunctionParameters& gradient) {
   if (method == "laplace") return laplace_approximation(t.model, t.at, &gradient);
   if (method == "ep") return expectation_propagation(t.model, t.at, &gradient);
   return variational_approximation(t.model, t.at, &gradient);
@@ -92,8 +92,8 @@ TEST(LatentOracles, ApproximationsAgreeWithPeers) {
     const OneCase t(c, all.at("datasets").at(c.at("dataset").get<std::string>()));
     SCOPED_TRACE(label(c) + ", " + t.model.kernel.print() + ", mean " + t.model.mean.print());
     kinds.insert(label(c));
-    LatentParameters gradient;
-    const LatentApproximation q = approximate(method, t, gradient);
+    FunctionParameters gradient;
+    const FunctionApproximation q = approximate(method, t, gradient);
     const double value = c.at("value");
     EXPECT_NEAR(q.value, value, tolerance * std::abs(value));
     EXPECT_LT(gap(gradient.kernel, kernel_gradient(t.model.kernel, t.model.X.cols(), c)),

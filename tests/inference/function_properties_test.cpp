@@ -6,10 +6,10 @@
 #include <numbers>
 
 #include "covary/inference/exact.hpp"
-#include "covary/inference/gaussian_rows.hpp"
 #include "covary/inference/latent_inputs.hpp"
 #include "covary/linalg/quadrature.hpp"
 #include "covary/random/random.hpp"
+#include "inference/gaussian_rows.hpp"
 
 namespace covary {
 namespace {

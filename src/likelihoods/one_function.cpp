@@ -8,7 +8,7 @@ namespace covary {
 double LikelihoodNode::coupled_expectation(const Datum& d, const double* m, const double* v,
                                            double* m_bar, double* v_bar, double* theta_bar,
                                            double* coupling) const {
-  std::fill_n(coupling, latents() * (latents() - 1) / 2, 0.0);
+  std::fill_n(coupling, functions() * (functions() - 1) / 2, 0.0);
   return expectation(d, m, v, m_bar, v_bar, theta_bar);
 }
 
@@ -19,11 +19,11 @@ void LikelihoodNode::probabilities(const Datum&, const double*, const double*, d
       print()));
 }
 
-void OneLatent::parameter_pullback(const Datum&, Index, const double*, const Taylor*,
-                                   double*) const {}
+void OneFunction::parameter_pullback(const Datum&, Index, const double*, const Taylor*,
+                                     double*) const {}
 
-double OneLatent::log_density(const Datum& d, const double* f, double* gradient,
-                              double* hessian) const {
+double OneFunction::log_density(const Datum& d, const double* f, double* gradient,
+                                double* hessian) const {
   Taylor t;
   taylor(d, 1, f, &t);
   if (gradient) *gradient = t.first;
@@ -32,8 +32,8 @@ double OneLatent::log_density(const Datum& d, const double* f, double* gradient,
 }
 
 // ∂/∂m E ℓ = E ℓ′ and ∂/∂v E ℓ = ½ E ℓ″ (Bonnet; Price)
-double OneLatent::expectation(const Datum& d, const double* m, const double* v, double* m_bar,
-                              double* v_bar, double* theta_bar) const {
+double OneFunction::expectation(const Datum& d, const double* m, const double* v, double* m_bar,
+                                double* v_bar, double* theta_bar) const {
   constexpr auto chunk = static_cast<std::size_t>(GaussianRule::chunk);
   std::array<Taylor, chunk> t;
   double value = 0.0, first = 0.0, second = 0.0;
@@ -54,7 +54,7 @@ double OneLatent::expectation(const Datum& d, const double* m, const double* v, 
   return value;
 }
 
-Moments OneLatent::predictive(const Datum& d, const double* m, const double* v) const {
+Moments OneFunction::predictive(const Datum& d, const double* m, const double* v) const {
   const double shift = conditional(d, *m).mean;  // so that the variance does not cancel
   double mean = 0.0, square = 0.0, within = 0.0;
   GaussianRule(*m, *v, singularity(d)).visit([&](Index n, const double* f, const double* w) {
@@ -68,19 +68,19 @@ Moments OneLatent::predictive(const Datum& d, const double* m, const double* v) 
   return {shift + mean, within + std::max(0.0, square - mean * mean)};
 }
 
-double OneLatent::log_predictive(const Datum& d, const double* m, const double* v) const {
+double OneFunction::log_predictive(const Datum& d, const double* m, const double* v) const {
   return tilted(d, 1.0, *m, *v, nullptr).log_z;
 }
 
-Tilted OneLatent::tilted(const Datum& d, double alpha, double m, double v,
-                         double* theta_bar) const {
+Tilted OneFunction::tilted(const Datum& d, double alpha, double m, double v,
+                           double* theta_bar) const {
   const auto density = [&](Index n, const double* f, Taylor* out) { taylor(d, n, f, out); };
   const Singularity s = singularity(d);
   if (!theta_bar || parameter_count() == 0)
     return tilted_quadrature(density, alpha, m, v, s, log_concave());
   // ∂log Z/∂θ = α E ∂ℓ/∂θ under the tilted density
   struct Context {
-    const OneLatent* self;
+    const OneFunction* self;
     const Datum* d;
     double alpha;
     double* theta_bar;
