@@ -56,6 +56,8 @@ void SparseRegression::raise_noise() {
   for (double before = bound();;) {
     const Vector value = parameters_.at(path).value;
     if (value.maxCoeff() > 1.0) return;
+    if (p.transform.kind() == Transform::Kind::bounded && 4.0 * value(0) >= p.transform.high())
+      return;
     parameters_.set(path, 4.0 * value);
     const double there = bound();
     if (!(there > before)) {
