@@ -71,6 +71,8 @@ Predict of_classes(const Of& probabilities) {
 std::vector<Candidate> for_numbers(const ModelData& d, const std::vector<Split>& folds) {
   return {run("5 nearest neighbours", d, folds,
               of_numbers([](const ModelData& train, const Vector& y, ConstRows X) {
+                if (train.X.array().isNaN().any() || X.array().isNaN().any())
+                  throw NumericalError("some inputs are missing, and with them distances");
                 return NeighbourRegressor(train.X, y).predict(X);
               })),
           run("mean", d, folds, of_numbers([](const ModelData&, const Vector& y, ConstRows X) {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "covary/error.hpp"
+#include "models/user_settings.hpp"
 
 namespace covary {
 namespace {
@@ -44,56 +45,92 @@ void add(const std::string& name, const Summary& density, Summary& all) {
     all.warnings.push_back(fmt::format("class {}: {}", name, warning));
 }
 
+bool is_of_mapping(const Parameter& p) {
+  return p.path.starts_with("kernel") || p.path.starts_with("likelihood");
+}
+
+std::string prefix(std::size_t k) { return fmt::format("class.{}.", k); }
+
+// Adds those of the mapping of class k under its name.
+void add_mapping(std::size_t k, const Parameters& own, Parameters& to) {
+  for (Parameter p : own.all()) {
+    if (!is_of_mapping(p)) continue;
+    p.path = prefix(k) + p.path;
+    if (!p.tied_to.empty()) p.tied_to = prefix(k) + p.tied_to;
+    to.add(std::move(p));
+  }
+}
+
 }  // namespace
 
-ClassDensityFit fit_class_density(ConstRows X, ConstVector labels, ClassDensityOptions options,
-                                  TrainingState resume) {
+ClassDensity::ClassDensity(ConstRows X, ConstVector labels, ClassDensityOptions options)
+    : options_(std::move(options)), X_(X) {
   if (labels.size() != X.rows())
     throw InputError(fmt::format("{} labels for {} rows", labels.size(), X.rows()));
-  const auto rows = rows_of_classes(labels, options.classes.size());
-  const std::size_t K = rows.size();
+  rows_ = rows_of_classes(labels, options_.classes.size());
+  const std::size_t K = rows_.size();
   if (K < 2) throw InputError("a classifier needs rows of at least two classes");
-  if (!options.classes.empty() && options.classes.size() != K)
+  if (!options_.classes.empty() && options_.classes.size() != K)
     throw InputError(
-        fmt::format("{} names of classes were given for {} classes", options.classes.size(), K));
-  const auto name = [&](std::size_t k) {
-    return options.classes.empty() ? fmt::format("{}", k) : options.classes[k];
-  };
-  double all = 0.0;
-  for (std::size_t k = 0; k < K; ++k) {
-    if (rows[k].size() < 2)
+        fmt::format("{} names of classes were given for {} classes", options_.classes.size(), K));
+  for (std::size_t k = 0; k < K; ++k)
+    if (rows_[k].size() < 2)
       throw InputError(fmt::format("class {} has {} rows; its density needs two at least", name(k),
-                                   rows[k].size()));
-    all += static_cast<double>(rows[k].size());
+                                   rows_[k].size()));
+  options_.gplvm.latent = std::min(options_.gplvm.latent, X.cols());
+}
+
+std::string ClassDensity::name(std::size_t k) const {
+  return options_.classes.empty() ? fmt::format("{}", k) : options_.classes[k];
+}
+
+Gplvm ClassDensity::density(std::size_t k, const GplvmOptions& options) const {
+  return Gplvm(RowMatrix(X_(rows_[k], Eigen::all)), options);
+}
+
+Parameters& ClassDensity::parameters() {
+  if (parameters_.size() == 0) {
+    for (std::size_t k = 0; k < rows_.size(); ++k)
+      add_mapping(k, density(k, options_.gplvm).parameters(), chosen_);
+    parameters_ = chosen_;
   }
+  return parameters_;
+}
+
+ClassDensityFit ClassDensity::fit() const {
+  const std::size_t K = rows_.size();
+  double all = 0.0;
+  for (const auto& rows : rows_) all += static_cast<double>(rows.size());
   ClassDensityFit out;
   out.log_class_prior.resize(static_cast<Index>(K));
-  out.classes = options.classes;
-  GplvmOptions o = options.gplvm;
-  o.latent = std::min(o.latent, X.cols());
-  Trainer trainer(o.training, std::move(resume));
+  out.classes = options_.classes;
+  GplvmOptions o = options_.gplvm;
+  Trainer trainer(o.training, resume_);
+  const UserSettings user(chosen_, parameters_);
   for (std::size_t k = 0; k < K; ++k) {
-    const auto n = static_cast<double>(rows[k].size());
+    const auto n = static_cast<double>(rows_[k].size());
     out.log_class_prior(static_cast<Index>(k)) =
-        options.uniform_prior ? -std::log(static_cast<double>(K)) : std::log(n / all);
+        options_.uniform_prior ? -std::log(static_cast<double>(K)) : std::log(n / all);
     const std::string of = fmt::format("class {}, ", name(k));
-    if (options.gplvm.training.tell)
-      o.training.tell = [&](const std::string& text) { options.gplvm.training.tell(of + text); };
-    GplvmFit density = Gplvm(RowMatrix(X(rows[k], Eigen::all)), o).fit(trainer);
-    for (Index d = 0; d < X.cols(); ++d) density.output_names.push_back(fmt::format("x{}", d));
-    for (Parameter p : density.parameters.all())
-      if (p.path.starts_with("kernel") || p.path.starts_with("likelihood")) {
-        p.path = fmt::format("class.{}.{}", k, p.path);
-        if (!p.tied_to.empty()) p.tied_to = fmt::format("class.{}.{}", k, p.tied_to);
-        out.parameters.add(std::move(p));
-      }
-    out.value += density.value;
-    add(name(k), density.summary, out.summary);
-    out.densities.push_back(std::move(density));
+    if (options_.gplvm.training.tell)
+      o.training.tell = [&](const std::string& text) { options_.gplvm.training.tell(of + text); };
+    Gplvm model = density(k, o);
+    user.give(model.parameters(), prefix(k));
+    GplvmFit fitted = model.fit(trainer);
+    for (Index d = 0; d < X_.cols(); ++d) fitted.output_names.push_back(fmt::format("x{}", d));
+    add_mapping(k, fitted.parameters, out.parameters);
+    out.value += fitted.value;
+    out.log_prior += fitted.log_prior;
+    add(name(k), fitted.summary, out.summary);
+    out.densities.push_back(std::move(fitted));
   }
   out.summary.value = out.value;
   if (out.summary.reason.empty()) out.summary.reason = "every density converged";
   return out;
+}
+
+ClassDensityFit fit_class_density(ConstRows X, ConstVector labels, ClassDensityOptions options) {
+  return ClassDensity(X, labels, std::move(options)).fit();
 }
 
 Index ClassDensityFit::rows() const {

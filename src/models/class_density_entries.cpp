@@ -11,9 +11,8 @@ Fit make_class_density(FitRequest& r) {
   o.classes = r.data.labels.names;
   o.gplvm = gplvm_options(r);
   o.gplvm.latent = r.options.latent ? r.options.latent : 10;
-  TrainingState state = r.resume({});
-  return r.around(
-      [&] { return fit_class_density(r.data.X, r.data.Y.col(0), std::move(o), std::move(state)); });
+  ClassDensity model(r.data.X, r.data.Y.col(0), std::move(o));
+  return r.train(model);
 }
 
 }  // namespace
@@ -22,10 +21,10 @@ std::vector<ModelEntry> class_density_entries() {
   return {{"class_density", "class_density", "", Targets::classes, Form::plain,
            "A GP-LVM density of the inputs of each class.",
            "classes with few rows each and inputs on low-dimensional surfaces", "4·N·M²·Q",
-           "N·Q + M²·Q", "latent-variables.md#densities-of-rows-and-classes-by-them", costs::gplvm,
-           "classes missing-inputs",
-           reads::any_fit + reads::scaling +
-               " inputs kernel missing jitter inducing latent restarts snr checkpoint resume",
+           "N·Q + M²·Q", "latent-variables.md#densities-of-rows-and-classes-by-them",
+           costs::class_density, "classes missing-inputs",
+           reads::any_fit + reads::scaling + reads::settings + reads::kept +
+               " inputs kernel missing jitter inducing latent restarts snr",
            with_any({{"predict", "threshold loss"}, {"evaluate", "threshold"}}), make_class_density,
            "class_density", restore_class_density}};
 }

@@ -24,6 +24,7 @@ double sweep_bytes(double sums, double m) {
 Cost sparse(const ProblemSize& s, double products) {
   const double m = inducing(s, 500.0), p = patterns(s);
   Cost cost{sweep_bytes(p, m), s.rows * m * m * (products + 3.0 * (p - 1.0))};
+  if (s.inducing == 0.0) cost.inducing = m;
   if (s.stream) {
     // The rows and the columns of Kuf that the greedy choice keeps; or the exact fit of a subset.
     const double sample = std::min(s.rows, std::max(20000.0, 40.0 * m)),
@@ -37,7 +38,7 @@ Cost sparse(const ProblemSize& s, double products) {
 // Some N×N arrays for each latent function, and so many N³.
 Cost dense(const ProblemSize& s, double cubes) {
   const double n = s.rows;
-  return {40.0 * n * n * s.functions, cubes * n * n * n * s.functions};
+  return {40.0 * n * n * s.functions, cubes * n * n * n * s.functions, n <= 300.0 ? 3.0 : 1.0};
 }
 
 double latent(const ProblemSize& s) {
@@ -55,6 +56,7 @@ Cost exact(const ProblemSize& s) {
     cost.flops += n * n * n;
     largest = std::max(largest, 8.0 * n * n);
   }
+  cost.starts = s.rows <= 1000.0 ? 3.0 : 1.0;
   if (s.standard_errors) cost.bytes += largest;  // evaluated beside the finished posterior
   return cost;
 }
@@ -99,7 +101,10 @@ Cost sparse_ep(const ProblemSize& s) {
 Cost gplvm(const ProblemSize& s) {
   const double m = inducing(s, 50.0), Q = latent(s), p = patterns(s);
   Cost cost{s.views * sweep_bytes(p, m) + 8.0 * s.rows * (12.0 * Q + s.outputs),
-            4.0 * s.rows * m * m * Q * s.views * p};
+            4.0 * s.rows * m * m * Q * s.views * p,
+            s.rows <= 500.0    ? 4.0
+            : s.rows <= 2000.0 ? 2.0
+                               : 1.0};
   if (s.dynamics) {
     cost.bytes += 24.0 * s.rows * s.rows * Q;
     cost.flops += 4.0 * Q * s.rows * s.rows * s.rows;
@@ -111,6 +116,7 @@ Cost stochastic_gplvm(const ProblemSize& s) {
   ProblemSize batch = s;
   batch.rows = std::min(s.rows, s.batch > 0.0 ? s.batch : 256.0);
   Cost cost = gplvm(batch);
+  cost.starts = 1.0;
   const double m = inducing(batch, 50.0);
   cost.bytes += 16.0 * s.rows * latent(s) + 8.0 * s.outputs * m * m;
   return cost;
@@ -120,6 +126,48 @@ Cost map_gplvm(const ProblemSize& s) {
   Cost cost = exact(s);
   cost.bytes = 3.0 * s.views * cost.bytes;
   cost.flops *= s.views;
+  cost.starts = 1.0;
+  if (s.dynamics) {  // one Gram matrix, over the times, for all dimensions
+    cost.bytes += 24.0 * s.rows * s.rows;
+    cost.flops += s.rows * s.rows * s.rows;
+  }
+  return cost;
+}
+
+// The densities of K classes come one after the other, and one class may have nearly all rows.
+Cost class_density(const ProblemSize& s) {
+  ProblemSize density = s;
+  density.latent = std::min(s.latent > 0.0 ? s.latent : 10.0, s.inputs);
+  density.outputs = s.inputs;
+  density.patterns.clear();
+  const double bytes = gplvm(density).bytes;
+  density.rows = s.rows / std::max(2.0, s.functions);
+  Cost cost = gplvm(density);
+  cost.bytes = bytes;
+  return cost;
+}
+
+// A mapping from as many latent dimensions as there are inputs.
+Cost missing_inputs(const ProblemSize& s) {
+  ProblemSize mapping = s;
+  mapping.latent = s.inputs;
+  Cost cost = gplvm(mapping);
+  cost.starts = 1.0;
+  return cost;
+}
+
+Cost noisy_inputs(const ProblemSize& s) {
+  Cost cost = missing_inputs(s);
+  cost.starts = 2.0;
+  return cost;
+}
+
+Cost warped(const ProblemSize& s) {
+  ProblemSize layers = s;
+  layers.latent = s.latent > 0.0 ? s.latent : 1.0;
+  layers.dynamics = true;
+  Cost cost = gplvm(layers);
+  cost.starts = 1.0;
   return cost;
 }
 

@@ -17,6 +17,10 @@ Cost sparse_ep(const ProblemSize& s);
 Cost gplvm(const ProblemSize& s);
 Cost stochastic_gplvm(const ProblemSize& s);
 Cost map_gplvm(const ProblemSize& s);
+Cost class_density(const ProblemSize& s);
+Cost missing_inputs(const ProblemSize& s);
+Cost noisy_inputs(const ProblemSize& s);
+Cost warped(const ProblemSize& s);
 Cost ppca(const ProblemSize& s);
 
 }  // namespace covary::costs

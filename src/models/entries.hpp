@@ -10,6 +10,8 @@ namespace covary {
 
 // The entries of the table of models, each family in a file of its own with how it is made.
 std::vector<ModelEntry> regression_entries();
+ModelEntry missing_inputs_entry();
+ModelEntry noisy_inputs_entry();
 std::vector<ModelEntry> generalised_entries();
 std::vector<ModelEntry> latent_entries();
 std::vector<ModelEntry> map_gplvm_entries();

@@ -13,25 +13,10 @@
 #include "covary/linalg/blas.hpp"
 #include "covary/models/gplvm.hpp"
 #include "covary/random/random.hpp"
+#include "models/latent_views.hpp"
 
 namespace covary {
 namespace {
-
-// Column means in place of what is missing: a start needs no more.
-RowMatrix filled(const RowMatrix& Y) {
-  RowMatrix out = Y;
-  for (Index p = 0; p < Y.cols(); ++p) {
-    double sum = 0.0, count = 0.0;
-    for (Index i = 0; i < Y.rows(); ++i)
-      if (!std::isnan(Y(i, p))) {
-        sum += Y(i, p);
-        count += 1.0;
-      }
-    for (Index i = 0; i < Y.rows(); ++i)
-      if (std::isnan(Y(i, p))) out(i, p) = count > 0.0 ? sum / count : 0.0;
-  }
-  return out;
-}
 
 // Q principal components with unit variance; what the table does not have is small noise.
 RowMatrix components(const RowMatrix& Y, Index Q, Random random) {

@@ -52,4 +52,19 @@ std::vector<LatentView> checked_views(std::vector<LatentView> views, Index P) {
   return views;
 }
 
+RowMatrix filled(const RowMatrix& Y) {
+  RowMatrix out = Y;
+  for (Index p = 0; p < Y.cols(); ++p) {
+    double sum = 0.0, count = 0.0;
+    for (Index i = 0; i < Y.rows(); ++i)
+      if (!std::isnan(Y(i, p))) {
+        sum += Y(i, p);
+        count += 1.0;
+      }
+    for (Index i = 0; i < Y.rows(); ++i)
+      if (std::isnan(Y(i, p))) out(i, p) = count > 0.0 ? sum / count : 0.0;
+  }
+  return out;
+}
+
 }  // namespace covary

@@ -13,4 +13,7 @@ void check_latent_outputs(ConstRows Y);
 // has some.
 std::vector<LatentView> checked_views(std::vector<LatentView> views, Index P);
 
+// Column means in place of what is missing: a start needs no more.
+RowMatrix filled(const RowMatrix& Y);
+
 }  // namespace covary

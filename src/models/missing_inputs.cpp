@@ -10,7 +10,7 @@
 #include "covary/data/split.hpp"
 #include "covary/error.hpp"
 #include "covary/linalg/parallel.hpp"
-#include "covary/models/sparse_regression.hpp"
+#include "models/composite.hpp"
 #include "models/infer_row.hpp"
 
 namespace covary {
@@ -58,20 +58,6 @@ bool MissingInputsRegression::rows_tell_mapping(const RegressionFit& fit) const 
   return static_cast<Index>(data_.whole.size()) >= 2 * settings;
 }
 
-// Of the rows whose inputs are all known.
-RegressionFit MissingInputsRegression::fit_whole_rows(Trainer& trainer) const {
-  const auto& d = data_;
-  const auto& o = options_;
-  SparseRegressionOptions r;
-  r.kernel = o.kernel;
-  r.inducing = std::min(o.inducing, static_cast<Index>(d.whole.size()));
-  r.scale_inputs = r.scale_outputs = ScaleMode::none;
-  r.jitter = o.jitter;
-  r.seed = o.seed;
-  r.training = o.training;
-  return SparseRegression(take_rows(d.X, d.whole), take_rows(d.Y, d.whole), r).fit(trainer);
-}
-
 // q of the inputs of all rows, given what the regression says.
 LatentMarginals MissingInputsRegression::infer_missing(const RegressionFit& fit) const {
   const auto& d = data_;
@@ -106,30 +92,26 @@ LatentMarginals MissingInputsRegression::infer_missing(const RegressionFit& fit)
   return out;
 }
 
-GplvmOptions MissingInputsRegression::latent_options() const {
-  const auto& d = data_;
-  const auto& o = options_;
-  GplvmOptions g;
-  g.latent = d.X.cols();
-  g.kernel = o.kernel;
-  g.inducing = o.inducing;
-  g.scale_outputs = ScaleMode::none;
-  g.jitter = o.jitter;
-  g.given = d.X;
-  g.held_iterations = o.held_iterations;
-  g.seed = o.seed;
-  g.training = o.training;
-  g.training.starts = 1;
-  return g;
+// Its start: these means of q(X), or principal components of the outputs.
+Gplvm MissingInputsRegression::latent_model(const RowMatrix& means) const {
+  GplvmOptions g = mapping_options(options_);
+  g.latent = data_.X.cols();
+  g.given = data_.X;
+  g.start_mean = means;
+  return Gplvm(data_.Y, std::move(g));
+}
+
+Parameters& MissingInputsRegression::parameters() {
+  if (parameters_.size() == 0) parameters_ = chosen_ = latent_model({}).parameters();
+  return parameters_;
 }
 
 // The model starts where the regression and the inference have got to; Z at centres of the inputs.
 void MissingInputsRegression::start_at(Gplvm& model, const RegressionFit& fit,
-                                       const LatentMarginals& q) const {
+                                       const LatentMarginals& q, const UserSettings& user) const {
   const auto& d = data_;
   Parameters& p = model.parameters();
-  for (const Parameter& own : fit.parameters.all())
-    if (own.path != "features.Z") p.set(own.path, own.value);
+  start_mapping(p, fit, false);
   std::vector<double> mean, variance;
   for (Index i = 0; i < d.X.rows(); ++i)
     for (Index c = 0; c < d.X.cols(); ++c)
@@ -138,60 +120,58 @@ void MissingInputsRegression::start_at(Gplvm& model, const RegressionFit& fit,
         variance.push_back(std::clamp(q.variance(i, c), 1e-4, 0.99));
       }
   const auto count = static_cast<Index>(mean.size());
-  p.set("latent.mean", Eigen::Map<const Vector>(mean.data(), count));
-  p.set("latent.variance", Eigen::Map<const Vector>(variance.data(), count));
+  user.choose(p, "latent.mean", Eigen::Map<const Vector>(mean.data(), count));
+  user.choose(p, "latent.variance", Eigen::Map<const Vector>(variance.data(), count));
   const RowMatrix Z =
       kmeans(q.mean, std::min(options_.inducing, d.X.rows()), options_.seed).centres;
   if (Z.size() == p.at("features.Z").value.size())  // repeated rows may leave fewer centres
-    p.set("features.Z", Eigen::Map<const Vector>(Z.data(), Z.size()));
+    user.choose(p, "features.Z", Eigen::Map<const Vector>(Z.data(), Z.size()));
 }
 
 // Z and the lengthscales find their place before the inputs move.
 void MissingInputsRegression::train_mapping(Gplvm& model, Trainer& trainer) const {
   const auto& o = options_;
   if (o.held_iterations == 0 || o.training.max_iterations == 0) return;
-  const Parameters before = model.parameters();
-  model.parameters().fix("latent");
-  if (model.parameters().free_size() > 0) {
-    Jitter jitter{o.jitter};
-    Problem problem = model.problem(jitter);
-    problem.shape = nullptr;
-    trainer.minimise(problem, {std::min(o.training.max_iterations, o.held_iterations)});
-  }
-  const Vector values = model.parameters().values();
-  model.parameters() = before;
-  model.parameters().set_values(values);
+  Jitter jitter{o.jitter};
+  Problem problem = model.problem(jitter);
+  problem.shape = nullptr;
+  minimise_held(trainer, problem, {"latent"},
+                {std::min(o.training.max_iterations, o.held_iterations)});
 }
 
-MissingInputsFit MissingInputsRegression::fit(TrainingState resume) const {
+// From the complete rows, if there are enough.
+Gplvm MissingInputsRegression::started_model(const UserSettings& user, Trainer& trainer) const {
   const auto& d = data_;
-  Trainer trainer(options_.training, std::move(resume));
-  Gplvm model(d.Y, latent_options());
-  if (!d.holed.empty() && static_cast<Index>(d.whole.size()) >= fewest_rows) {
-    options_.training.say(fmt::format("{} of {} rows are complete: a regression of those first",
-                                      d.whole.size(), d.X.rows()));
-    const RegressionFit first = fit_whole_rows(trainer);
-    start_at(model, first, infer_missing(first));
-    if (rows_tell_mapping(first)) {
-      options_.training.say("the kernel and the noise stay those of the complete rows");
-      model.parameters().fix("kernel");
-      model.parameters().fix("likelihood");
-    }
-    train_mapping(model, trainer);
+  if (d.holed.empty() || static_cast<Index>(d.whole.size()) < fewest_rows) {
+    Gplvm model = latent_model({});
+    user.give(model.parameters());
+    return model;
   }
-  GplvmFit fit = model.fit(trainer);
-  Summary& summary = fit.summary;
-  summary.warnings.insert(summary.warnings.begin(), d.warnings.begin(), d.warnings.end());
-  for (auto& p : summary.trace) p.value -= d.log_jacobian;
-  summary.value -= d.log_jacobian;
-  summary.initial_value -= d.log_jacobian;
-  RegressionFit regression(fit.mappings.front().posterior, d.inputs, d.outputs);
-  regression.data_rows = d.Y.rows();
-  regression.parameters = fit.parameters;
-  regression.summary = summary;
-  regression.value = fit.value - d.log_jacobian;
-  regression.log_prior = fit.log_prior;
-  return {std::move(regression), d.inputs.undo(fit.mean), d.inputs.undo_variance(fit.variance)};
+  options_.training.say(fmt::format("{} of {} rows are complete: a regression of those first",
+                                    d.whole.size(), d.X.rows()));
+  const auto whole = static_cast<Index>(d.whole.size());
+  const RegressionFit first = fit_plain(take_rows(d.X, d.whole), take_rows(d.Y, d.whole),
+                                        plain_options(options_, whole), user, trainer);
+  const LatentMarginals q = infer_missing(first);
+  Gplvm model = latent_model(q.mean);
+  user.give(model.parameters());
+  start_at(model, first, q, user);
+  if (rows_tell_mapping(first)) {
+    options_.training.say("the kernel and the noise stay those of the complete rows");
+    model.parameters().fix("kernel");
+    model.parameters().fix("likelihood");
+  }
+  train_mapping(model, trainer);
+  return model;
+}
+
+MissingInputsFit MissingInputsRegression::fit() const {
+  const auto& d = data_;
+  Trainer trainer(options_.training, resume_);
+  Gplvm model = started_model({chosen_, parameters_}, trainer);
+  const GplvmFit fit = model.fit(trainer);
+  return {as_regression(fit, d.inputs, d.outputs, d.log_jacobian, d.warnings),
+          d.inputs.undo(fit.mean), d.inputs.undo_variance(fit.variance)};
 }
 
 }  // namespace covary

@@ -2,27 +2,13 @@
 #include <fmt/format.h>
 
 #include "covary/error.hpp"
-#include "covary/models/missing_inputs.hpp"
 #include "covary/models/sparse_regression.hpp"
-#include "covary/models/uncertain_regression.hpp"
 #include "models/costs.hpp"
 #include "models/entries.hpp"
+#include "models/regression_request.hpp"
 
 namespace covary {
 namespace {
-
-// Copies what every regression's options have.
-template <class Options>
-Options regression_options(const FitRequest& r) {
-  Options o;
-  o.kernel = Kernel(r.options.kernel);
-  o.scale_inputs = r.input_scale();
-  o.scale_outputs = r.output_scale();
-  o.jitter = r.options.jitter;
-  o.seed = r.options.seed;
-  o.training = r.training();
-  return o;
-}
 
 Fit make_exact(FitRequest& r) {
   auto o = regression_options<RegressionOptions>(r);
@@ -40,7 +26,9 @@ Route parse_route(const std::string& name) {
   return name == "safe" ? Route::safe : Route::stable;
 }
 
-Fit make_sparse(FitRequest& r) {
+}  // namespace
+
+RegressionFit fit_sparse(FitRequest& r) {
   auto o = regression_options<SparseRegressionOptions>(r);
   o.mean = Mean(r.options.mean);
   o.approximation = Approximation(r.model);
@@ -63,63 +51,9 @@ Fit make_sparse(FitRequest& r) {
   return r.train(model, -model.log_jacobian());
 }
 
-Fit make_with_missing_inputs(FitRequest& r) {
-  const auto missing = r.data.X.array().isNaN().count();
-  if (missing == 0) return make_sparse(r);
-  auto o = regression_options<MissingInputsOptions>(r);
-  if (const Index M = r.inducing()) o.inducing = M;
-  r.tell(fmt::format("{} of {} inputs are missing and will be learned", missing, r.data.X.size()));
-  const MissingInputsRegression model(r.data.X, r.data.Y, std::move(o));
-  TrainingState state = r.resume({});
-  RegressionFit fit = r.around([&] { return model.fit(std::move(state)).regression; });
-  fit.diagnostics.emplace_back("missing_inputs", static_cast<double>(missing));
-  return fit;
-}
+namespace {
 
-// Inputs that were observed with noise.
-Fit make_noisy_inputs(FitRequest& r) {
-  auto o = regression_options<UncertainInputsOptions>(r);
-  if (const Index M = r.inducing()) o.inducing = M;
-  const std::string& noise = r.options.input_noise;
-  if (noise == "train" && r.options.train_input_noise)
-    throw InputError(
-        "--train-input-noise is for variances that are given; --input-noise train trains them "
-        "already");
-  if (!noise.empty() && r.data.input_variance.size())
-    throw InputError("give either --input-variance or --input-noise");
-  if (noise.empty() && r.data.input_variance.size() == 0)
-    throw InputError(
-        "noisy_inputs needs the variances with which the inputs were observed: columns of them by "
-        "--input-variance, a list by --input-noise, or --input-noise train");
-  for (const auto& column : r.data.inputs.columns)
-    if (!column.levels.empty())
-      throw InputError(fmt::format(
-          "input '{}' holds text, which has no Gaussian noise; leave it out with --inputs",
-          column.name));
-  if (r.data.input_variance.size()) {
-    o.input_variance = r.data.input_variance;
-  } else if (noise != "train") {
-    const auto values = parse_numbers(noise, "--input-noise");
-    const auto names = r.data.inputs.names();
-    if (values.size() != names.size())
-      throw InputError(fmt::format("--input-noise has {} variances for {} inputs: '{}'",
-                                   values.size(), names.size(), fmt::join(names, "', '")));
-    o.input_variance =
-        Eigen::Map<const Vector>(values.data(), static_cast<Index>(values.size())).transpose();
-  }
-  o.train_variance = r.options.train_input_noise;
-  o.move_inputs = !r.options.hold_inputs;
-  const UncertainInputsRegression model(r.data.X, r.data.Y, std::move(o));
-  TrainingState state = r.resume({});
-  return r.around([&] {
-    UncertainInputsFit fit = model.fit(std::move(state));
-    if (fit.input_variance.rows() == 1)
-      for (Index d = 0; d < fit.input_variance.cols(); ++d)
-        fit.regression.diagnostics.emplace_back(fmt::format("input_variance_{}", d),
-                                                fit.input_variance(0, d));
-    return std::move(fit.regression);
-  });
-}
+Fit make_sparse(FitRequest& r) { return fit_sparse(r); }
 
 const std::string of_regression = reads::supervised + " lags noise jitter";
 const std::string of_sparse = of_regression + reads::inducing + " features";
@@ -178,6 +112,10 @@ std::vector<ModelEntry> regression_entries() {
       "many rows with Gaussian noise: the sparse model to begin with", costs::vfe, "4·N·M²",
       "vfe.md", " stream warm-start route placement placement-rows");
   vfe.aliases = "sparse";
+  ModelEntry pep = sparse_entry("pep", "pep(α)", "Power-EP: between vfe (α → 0) and fitc (α = 1).",
+                                "predictions between those of vfe and fitc", costs::power, "7·N·M²",
+                                "power-ep.md", " stream warm-start");
+  pep.power = Power::required;
   ModelEntry cglb =
       sparse_entry("cglb", "cglb", "Lower bound with the exact mean by conjugate gradients.",
                    "the exact model's mean where N² numbers do not fit in memory", costs::cglb,
@@ -200,41 +138,15 @@ std::vector<ModelEntry> regression_entries() {
        of_regression + " standard-errors without-outputs", verbs(" parameter-draws"), make_exact,
        "regression", restore_regression},
       vfe,
-      {"vfe", "vfe", "sparse", Targets::gaussian, Form::missing_inputs,
-       "VFE with q(x) for inputs that are missing (--missing learn).",
-       "tables with holes among the inputs", "4·N·M²·D", "M² + N·D",
-       "uncertain-inputs.md#missing-inputs", costs::gplvm,
-       "missing-inputs missing-outputs several-outputs",
-       reads::any_fit + reads::scaling +
-           " inputs likelihood kernel missing jitter inducing checkpoint resume",
-       with_any({{"predict", "components gradients input-variance loss"},
-                 {"evaluate", ""},
-                 {"sample", "draws seed"},
-                 {"update", ""},
-                 {"compress", ""}}),
-       make_with_missing_inputs, "regression", restore_regression},
-      {"noisy_inputs", "noisy_inputs", "", Targets::gaussian, Form::plain,
-       "VFE with q(x) for inputs that were observed with noise.",
-       "inputs that are measurements themselves", "4·N·M²·D", "M² + N·D", "uncertain-inputs.md",
-       costs::gplvm, "missing-outputs several-outputs",
-       reads::any_fit + reads::scaling +
-           " inputs likelihood kernel missing jitter inducing restarts checkpoint resume "
-           "input-variance input-noise train-input-noise hold-inputs",
-       with_any({{"predict", "components gradients input-variance loss"},
-                 {"evaluate", ""},
-                 {"sample", "draws seed"},
-                 {"update", ""},
-                 {"compress", ""}}),
-       make_noisy_inputs, "regression", restore_regression},
+      missing_inputs_entry(),
+      noisy_inputs_entry(),
       sparse_entry("vfe(tight)", "vfe(tight)", "VFE with a tighter correction for the trace.",
                    "a better bound than vfe where M is small", costs::power, "7·N·M²", "vfe.md",
                    " stream warm-start"),
       sparse_entry("fitc", "fitc", "Fully independent training conditional.",
                    "noise that depends on the input; comparing with the literature", costs::power,
                    "7·N·M²", "fitc.md", " stream warm-start"),
-      sparse_entry("pep", "pep(α)", "Power-EP: between vfe (α → 0) and fitc (α = 1).",
-                   "predictions between those of vfe and fitc", costs::power, "7·N·M²",
-                   "power-ep.md", " stream warm-start"),
+      pep,
       sparse_entry("dtc", "dtc", "Deterministic training conditional: vfe without its trace term.",
                    "comparing with the literature", costs::vfe, "4·N·M²", "dtc-sor.md",
                    " stream warm-start route"),

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "covary/error.hpp"
-#include "covary/models/sparse_regression.hpp"
+#include "models/composite.hpp"
 
 namespace covary {
 namespace {
@@ -93,28 +93,12 @@ UncertainInputsRegression::UncertainInputsRegression(ConstRows X, ConstRows Y,
   }
 }
 
-RegressionFit UncertainInputsRegression::fit_as_observed(Trainer& trainer) const {
-  SparseRegressionOptions r;
-  r.kernel = options_.kernel;
-  r.inducing = std::min(options_.inducing, X_.rows());
-  r.scale_inputs = r.scale_outputs = ScaleMode::none;
-  r.jitter = options_.jitter;
-  r.seed = options_.seed;
-  r.training = options_.training;
-  r.training.starts = 0;
-  return SparseRegression(X_, Y_, r).fit(trainer);
-}
-
-// At the regression's parameters, with q(x) around the inputs as they were observed.
-Gplvm UncertainInputsRegression::latent_model(const RegressionFit& first) const {
+// With q(x) around the inputs as they were observed.
+Gplvm UncertainInputsRegression::latent_model(Index inducing) const {
   const Index N = X_.rows(), D = X_.cols();
-  const Vector Z = first.parameters.at("features.Z").value;
-  GplvmOptions g;
+  GplvmOptions g = mapping_options(options_);
   g.latent = D;
-  g.kernel = options_.kernel;
-  g.inducing = Z.size() / D;
-  g.scale_outputs = ScaleMode::none;
-  g.jitter = options_.jitter;
+  g.inducing = inducing;
   g.given = (shares_.array() > 0.0).select(std::numeric_limits<double>::quiet_NaN(), X_.array());
   g.prior_mean = X_;
   g.prior_variance = column_variance_;
@@ -122,14 +106,9 @@ Gplvm UncertainInputsRegression::latent_model(const RegressionFit& first) const 
   g.train_prior_variance = options_.train_variance;
   g.start_mean = X_;
   g.held_iterations = 0;  // find_start() has held what is to be held
-  g.seed = options_.seed;
-  g.training = options_.training;
   g.training.starts = 1;
   Gplvm model(Y_, g);
   Parameters& p = model.parameters();
-  for (const Parameter& own : first.parameters.all())
-    if (own.path != "features.Z" || p.at(own.path).value.size() == Z.size())
-      p.set(own.path, own.value);
   std::vector<double> spread;
   for (Index i = 0; i < N; ++i)
     for (Index d = 0; d < D; ++d)
@@ -143,14 +122,23 @@ Gplvm UncertainInputsRegression::latent_model(const RegressionFit& first) const 
   return model;
 }
 
+Parameters& UncertainInputsRegression::parameters() {
+  if (parameters_.size() == 0) parameters_ = chosen_ = latent_model(options_.inducing).parameters();
+  return parameters_;
+}
+
 // Noise of the inputs and of the outputs may stand for each other. From each start the noise is
 // held until q(x) has found its place, and then everything moves for a while.
 void UncertainInputsRegression::find_start(Gplvm& model, Trainer& trainer) const {
-  const Index starts = options_.training.starts ? options_.training.starts : usual_starts,
-              brief = std::min(options_.training.max_iterations, options_.held_iterations);
-  if (brief == 0 || !model.parameters().contains("latent.mean")) return;
   const Parameters given = model.parameters();
-  const Vector noise = given.at("likelihood.variance").value;
+  const Parameter& noise = given.at("likelihood.variance");
+  const Index starts = !noise.trainable || !noise.tied_to.empty() ? 1
+                       : options_.training.starts                 ? options_.training.starts
+                                                                  : usual_starts,
+              brief = std::min(options_.training.max_iterations, options_.held_iterations);
+  if (brief == 0 || !given.contains("latent.mean")) return;
+  const double least =
+      noise.transform.kind() == Transform::Kind::bounded ? noise.transform.low() : 0.0;
   Parameters best;
   Jitter jitter{options_.jitter};
   trainer.best_of(
@@ -159,40 +147,32 @@ void UncertainInputsRegression::find_start(Gplvm& model, Trainer& trainer) const
         jitter = Jitter{options_.jitter};
         Parameters& p = model.parameters();
         p = given;
-        p.set("likelihood.variance", std::pow(0.1, static_cast<double>(start)) * noise);
-        const Parameters free = p;
-        p.fix("likelihood");
+        if (start > 0)
+          p.set("likelihood.variance",
+                least + std::pow(0.1, static_cast<double>(start)) * (noise.value(0) - least));
         options_.training.say(
             fmt::format("start {}: {} iterations with the noise held, and as many with everything",
                         start, brief));
-        trainer.minimise(model.problem(jitter), {brief});
-        const Vector values = p.values();
-        p = free;
-        p.set_values(values);
-        return trainer.minimise(model.problem(jitter), {brief});
+        const Problem problem = model.problem(jitter);
+        minimise_held(trainer, problem, {"likelihood"}, {brief});
+        return trainer.minimise(problem, {brief});
       },
       [&] { best = model.parameters(); });
   model.parameters() = std::move(best);
 }
 
-UncertainInputsFit UncertainInputsRegression::fit(TrainingState resume) const {
-  Trainer trainer(options_.training, std::move(resume));
+UncertainInputsFit UncertainInputsRegression::fit() const {
+  Trainer trainer(options_.training, resume_);
   options_.training.say("a sparse regression of the inputs as they were observed comes first");
-  Gplvm model = latent_model(fit_as_observed(trainer));
+  const UserSettings user(chosen_, parameters_);
+  const RegressionFit first = fit_plain(X_, Y_, plain_options(options_, X_.rows()), user, trainer);
+  Gplvm model = latent_model(first.parameters.at("features.Z").value.size() / X_.cols());
+  user.give(model.parameters());
+  start_mapping(model.parameters(), first, true);
   find_start(model, trainer);
   const GplvmFit fit = model.fit(trainer);
-  RegressionFit regression(fit.mappings.front().posterior, inputs_, outputs_);
+  RegressionFit regression = as_regression(fit, inputs_, outputs_, log_jacobian_, warnings_);
   regression.model = "noisy_inputs";
-  regression.data_rows = Y_.rows();
-  regression.parameters = fit.parameters;
-  regression.summary = fit.summary;
-  regression.value = fit.value - log_jacobian_;
-  regression.log_prior = fit.log_prior;
-  Summary& summary = regression.summary;
-  summary.warnings.insert(summary.warnings.begin(), warnings_.begin(), warnings_.end());
-  for (auto& p : summary.trace) p.value -= log_jacobian_;
-  summary.value -= log_jacobian_;
-  summary.initial_value -= log_jacobian_;
   const Vector variance = fit.parameters.contains("inputs.variance")
                               ? fit.parameters.at("inputs.variance").value
                               : column_variance_;

@@ -81,16 +81,8 @@ Fit make_warped(FitRequest& r) {
   o.jitter = r.options.jitter;
   o.seed = r.options.seed;
   o.training = r.training();
-  const WarpedRegression model(r.data.X, r.data.Y, std::move(o));
-  TrainingState state = r.resume({});
-  return r.around([&] { return model.fit(std::move(state)); });
-}
-
-Cost cost(const ProblemSize& s) {
-  ProblemSize layers = s;
-  layers.latent = s.latent > 0.0 ? s.latent : 1.0;
-  layers.dynamics = true;
-  return costs::gplvm(layers);
+  WarpedRegression model(r.data.X, r.data.Y, std::move(o));
+  return r.train(model);
 }
 
 }  // namespace
@@ -99,11 +91,11 @@ std::vector<ModelEntry> warped_entries() {
   return {{"warped", "warped", "", Targets::gaussian, Form::plain,
            "Regression through a warp, y = g(h(x)): two layers.",
            "steps, levels, regions that vary faster than others; up to some thousands of rows",
-           "4·N·M²·Q + 4·Q·N³", "Q·N²", "latent-variables.md#regression-through-a-warp", cost,
-           "missing-outputs several-outputs",
-           reads::any_fit + reads::scaling +
+           "4·N·M²·Q + 4·Q·N³", "Q·N²", "latent-variables.md#regression-through-a-warp",
+           costs::warped, "missing-outputs several-outputs",
+           reads::any_fit + reads::scaling + reads::settings + reads::kept +
                " inputs likelihood kernel missing folds jitter inducing latent dynamics-kernel "
-               "restarts checkpoint resume",
+               "restarts",
            with_any({{"predict", "loss"}, {"evaluate", ""}, {"compare", ""}}), make_warped,
            "warped", restore_warped}};
 }

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "covary/data/pca.hpp"
 #include "covary/error.hpp"
-#include "covary/models/sparse_regression.hpp"
+#include "models/composite.hpp"
+#include "models/latent_views.hpp"
 
 namespace covary {
 namespace {
@@ -58,40 +60,44 @@ RowMatrix WarpedRegression::start_means(const RowMatrix& smooth) const {
   return out;
 }
 
-WarpedRegressionFit WarpedRegression::fit(TrainingState resume) const {
-  const auto& o = options_;
-  Trainer trainer(o.training, std::move(resume));
-  SparseRegressionOptions r;
-  r.kernel = "se(ard)";
-  r.inducing = std::min(o.inducing, X_.rows());
-  r.scale_outputs = o.scale_outputs;
-  r.jitter = o.jitter;
-  r.seed = o.seed;
-  r.training = o.training;
-  r.training.starts = 0;
-  o.training.say("a sparse regression without the warp comes first");
-  const RegressionFit plain = SparseRegression(X_, Y_, r).fit(trainer);
-
-  GplvmOptions g;
-  g.latent = o.latent;
-  g.kernel = o.kernel;
-  g.inducing = o.inducing;
-  g.scale_outputs = o.scale_outputs;
-  g.jitter = o.jitter;
+Gplvm WarpedRegression::latent_model(const RowMatrix& smooth) const {
+  GplvmOptions g = mapping_options(options_);
+  g.latent = options_.latent;
+  g.scale_outputs = options_.scale_outputs;
   g.times = X_;
   g.times_are_inputs = true;
-  g.dynamics = o.inner;
-  g.start_mean = start_means(plain.predict_mean(X_));
-  g.held_iterations = o.held_iterations;
-  g.seed = o.seed;
-  g.training = o.training;
-  if (g.training.starts == 0) g.training.starts = 1;
-  WarpedRegressionFit out(Gplvm(Y_, g).fit(trainer));
+  g.dynamics = options_.inner;
+  g.start_mean = start_means(smooth);
+  return Gplvm(Y_, std::move(g));
+}
+
+Parameters& WarpedRegression::parameters() {
+  if (parameters_.size() == 0) parameters_ = chosen_ = latent_model(filled(Y_)).parameters();
+  return parameters_;
+}
+
+WarpedRegressionFit WarpedRegression::fit() const {
+  const auto& o = options_;
+  Trainer trainer(o.training, resume_);
+  const UserSettings user(chosen_, parameters_);
+  // Where h is given, no other model tells where it lies.
+  std::optional<RegressionFit> plain;
+  if (!user.holds_all("latent.")) {
+    SparseRegressionOptions r = plain_options(o, X_.rows());
+    r.kernel = "se(ard)";
+    r.scale_inputs = ScaleMode::columns;
+    r.scale_outputs = o.scale_outputs;
+    o.training.say("a sparse regression without the warp comes first");
+    plain = SparseRegression(X_, Y_, std::move(r)).fit(trainer);
+  }
+  Gplvm model = latent_model(plain ? plain->predict_mean(X_) : filled(Y_));
+  user.give(model.parameters());
+  WarpedRegressionFit out(model.fit(trainer));
   Summary& summary = out.summary;
-  if (!(summary.value > plain.summary.value))
+  if (plain && !(summary.value > plain->summary.value))
     summary.warnings.push_back(
         fmt::format("the warp gains nothing: its bound is {:.4g}, that of vfe without it {:.4g}",
-                    summary.value, plain.summary.value));
+                    summary.value, plain->summary.value));
   out.layers.summary = summary;
   return out;
 }

@@ -87,6 +87,48 @@ class Fit(CommandLine):
         fit = self.json_of("fit", data, "--target", "y", "--folds", "fold", "--max-iter", "5")
         self.assertEqual((fit["d"], fit["cross_validation"]["folds"]), (1, 3))
 
+    def test_folds_of_inputs_that_are_uncertain(self):
+        """Held-out rows are scored at Gaussian inputs: N(x, Σx), and N(0, 1) of scaled units where x is missing."""
+        rng = random.Random(4)
+        rows = []
+        for i in range(40):
+            x = rng.gauss(1, 2)
+            rows.append((x, math.sin(x) + 0.1 * rng.gauss(0, 1), "ab"[i % 2]))
+        def score(model, train, test, variance):
+            """Of a model of some rows: of (x, y, variance of x)."""
+            made = self.write("some.csv", "x,y\n" + "".join(f"{x},{y}\n" for x, y, _ in train))
+            fit = self.json_of("fit", made, "--target", "y", *model, "--out", self.path("some.cov"))
+            at = self.write("at.csv", "x,v\n" + "".join(f"{x},{v}\n" for (x, _, _), v in zip(test, variance(fit, test))))
+            p = self.json_of("predict", self.path("some.cov"), at, "--input-variance", "v")
+            return [0.5 * ((y - m) ** 2 / v + math.log(2 * math.pi * v)) for (_, y, _), m, v in zip(test, p["mean"], p["variance"])]
+        def check(model, rows, folds):
+            table = self.write("folds.csv", "x,y,fold\n" + "".join(f"{x},{y},{k}\n" for x, y, k in rows))
+            scores = self.json_of("fit", table, "--target", "y", "--folds", "fold", *model)["cross_validation"]
+            self.assertEqual(scores["observations"], len(rows))
+            self.assertAlmostEqual(scores["nlpd"], sum(folds) / len(folds), places=7)
+        parts = [[row for row in rows if row[2] == k] for k in "ab"]
+        pairs = (parts, parts[::-1])
+        noisy = ("--model", "noisy_inputs", "--inducing", "8", "--max-iter", "10", "--input-noise")
+        check((*noisy, "0.2"), rows, sum((score((*noisy, "0.2"), a, b, lambda fit, test: [0.2] * len(test)) for a, b in pairs), []))
+        trained = lambda fit, test: [fit["diagnostics"]["input_variance_0"]] * len(test)
+        check((*noisy, "train"), rows, sum((score((*noisy, "train"), a, b, trained) for a, b in pairs), []))
+
+        learn = ("--model", "vfe", "--missing", "learn", "--inducing", "8", "--max-iter", "10")
+        holed = [("" if i in (3, 8) else x, y, k) for i, (x, y, k) in enumerate(rows)]
+        parts = [[row for row in holed if row[2] == k] for k in "ab"]
+        folds = []
+        for a, b in (parts, parts[::-1]):
+            known = [x for x, _, _ in a if x != ""]
+            mean = sum(known) / len(known)
+            spread = sum((x - mean) ** 2 for x in known) / len(known)
+            folds += score(learn, a, [(mean if x == "" else x, y, k) for x, y, k in b],
+                           lambda *_, test=b: [spread if x == "" else 0 for x, _, _ in test])
+        check(learn, holed, folds)
+        table = self.path("folds.csv")
+        ranked = self.json_of("compare", table, "--target", "y", "--folds", "fold", "--kernel", "se", *learn)["models"]
+        self.assertEqual({m["model"] for m in ranked}, {"vfe", "5 nearest neighbours", "mean"})
+        self.assertIn("missing", next(m["note"] for m in ranked if "neighbours" in m["model"]))
+
 
 class Stopped(CommandLine):
     example = "friedman"

@@ -78,9 +78,9 @@ class Options(CommandLine):
         """The table, and the calls without the option and with it."""
         given, beside = VALUES[option]
         call, table = CALLS[label], "rows.csv"
-        if label == "mrd":
-            given, beside = (tuple(w.replace("kernel.", "views.p.kernel.") if "=" in w or option == "fix" else w
-                                   for w in words) for words in (given, beside))
+        first = {"mrd": "views.p.kernel.", "class_density": "class.0.kernel."}.get(label, "kernel.")
+        given, beside = (tuple(w.replace("kernel.", first) if "=" in w or option == "fix" else w
+                               for w in words) for words in (given, beside))
         read = option in self.models[label]["options"]["fit"]
         if option == "missing":
             table, call = "holed.csv", without(call, {"--missing"})

@@ -178,7 +178,9 @@ TEST(UncertainInputsRegression, GoesOnWithTheSameBits) {
   o.training.after_iteration = nullptr;
   ASSERT_GT(states.size(), 40u);
   for (std::size_t i = 0; i < states.size(); i += 9) {
-    const UncertainInputsFit fit = UncertainInputsRegression(d.seen, d.Y, o).fit(states[i]);
+    UncertainInputsRegression model(d.seen, d.Y, o);
+    model.resume(states[i]);
+    const UncertainInputsFit fit = model.fit();
     EXPECT_EQ(fit.regression.parameters.values(), whole.regression.parameters.values()) << i;
     EXPECT_EQ(fit.mean, whole.mean) << i;
     EXPECT_EQ(fit.regression.summary.value, whole.regression.summary.value) << i;

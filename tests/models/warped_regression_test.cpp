@@ -148,7 +148,9 @@ TEST(WarpedRegression, GoesOnWithTheSameBits) {
   o.training.after_iteration = nullptr;
   ASSERT_GT(states.size(), 20u);
   for (std::size_t i = 0; i < states.size(); i += 7) {
-    const WarpedRegressionFit fit = WarpedRegression(d.X, d.Y, o).fit(states[i]);
+    WarpedRegression model(d.X, d.Y, o);
+    model.resume(states[i]);
+    const WarpedRegressionFit fit = model.fit();
     EXPECT_EQ(fit.layers.parameters.values(), whole.layers.parameters.values()) << i;
     EXPECT_EQ(fit.predict(d.at).mean, whole.predict(d.at).mean) << i;
   }

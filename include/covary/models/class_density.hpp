@@ -36,10 +36,33 @@ struct ClassDensityFit : FitNode {
   Matrix predict_from(const Matrix& log_joint) const;
 };
 
-// X: N×D, NaN where missing. labels: 0, 1, … for each row, NaN where missing: such rows are left
-// out. InputError for a class with fewer than two rows.
-// `resume`: a state of the training of a model of the same data and options.
-ClassDensityFit fit_class_density(ConstRows X, ConstVector labels, ClassDensityOptions options = {},
-                                  TrainingState resume = {});
+// Trains one. X: N×D, NaN where missing. labels: 0, 1, … for each row, NaN where missing: such rows
+// are left out. InputError for a class with fewer than two rows.
+class ClassDensity {
+ public:
+  ClassDensity(ConstRows X, ConstVector labels, ClassDensityOptions options = {});
+
+  // class.0.kernel.…, class.0.likelihood.variance, class.1.…: the mapping of each density. Its
+  // other parameters start where a GP-LVM's do.
+  Parameters& parameters();
+  // The next fit() goes on from a state of the training of a model of the same data, parameters and
+  // options, and ends with the same bits as that one.
+  void resume(TrainingState state) { resume_ = std::move(state); }
+  ClassDensityFit fit() const;
+
+ private:
+  Gplvm density(std::size_t k, const GplvmOptions& options) const;
+  std::string name(std::size_t k) const;
+
+  ClassDensityOptions options_;
+  RowMatrix X_;
+  std::vector<std::vector<Index>> rows_;  // of each class
+  Parameters parameters_, chosen_;        // made when they are asked for
+  TrainingState resume_;
+};
+
+// The same in one call.
+ClassDensityFit fit_class_density(ConstRows X, ConstVector labels,
+                                  ClassDensityOptions options = {});
 
 }  // namespace covary

@@ -4,6 +4,8 @@
 
 namespace covary {
 
+class UserSettings;
+
 struct MissingInputsOptions {
   Kernel kernel = "se(ard)";
   Index inducing = 50;  // at most a row each
@@ -12,7 +14,7 @@ struct MissingInputsOptions {
   double jitter = 0.0;
   Index held_iterations = 100;  // before the inputs move, and again before the noise does
   std::uint64_t seed = 0;
-  TrainingOptions training = {};
+  TrainingOptions training = {};  // starts: one; others shake the means of q
 };
 
 // A regression by VFE, and q of the inputs it was trained on, in the units of the data: where they
@@ -34,8 +36,15 @@ struct MissingInputsFit {
 class MissingInputsRegression {
  public:
   MissingInputsRegression(ConstRows X, ConstRows Y, MissingInputsOptions options = {});
-  // Goes on from a state of the training of a model of the same data and options.
-  MissingInputsFit fit(TrainingState resume = {}) const;
+
+  // kernel.…, likelihood.variance, features.Z; latent.mean and latent.variance of what is missing.
+  // Flags, priors, bounds and ties hold in every part of training; a value that is set is where
+  // it starts, others are chosen on the way.
+  Parameters& parameters();
+  // The next fit() goes on from a state of the training of a model of the same data, parameters and
+  // options, and ends with the same bits as that one.
+  void resume(TrainingState state) { resume_ = std::move(state); }
+  MissingInputsFit fit() const;
 
  private:
   // As the model sees them.
@@ -47,14 +56,17 @@ class MissingInputsRegression {
     std::vector<Index> whole, holed;  // rows whose inputs are all known, or not
   };
   bool rows_tell_mapping(const RegressionFit& fit) const;
-  RegressionFit fit_whole_rows(Trainer& trainer) const;
   LatentMarginals infer_missing(const RegressionFit& fit) const;
-  GplvmOptions latent_options() const;
-  void start_at(Gplvm& model, const RegressionFit& fit, const LatentMarginals& q) const;
+  Gplvm latent_model(const RowMatrix& means) const;
+  Gplvm started_model(const UserSettings& user, Trainer& trainer) const;
+  void start_at(Gplvm& model, const RegressionFit& fit, const LatentMarginals& q,
+                const UserSettings& user) const;
   void train_mapping(Gplvm& model, Trainer& trainer) const;
 
   MissingInputsOptions options_;
   Scaled data_;
+  Parameters parameters_, chosen_;  // made when they are asked for
+  TrainingState resume_;
 };
 
 }  // namespace covary

@@ -53,9 +53,15 @@ struct FitRequest {
   // Trains a model that was made of these data.
   template <class Model>
   auto train(Model& made, double shift = 0.0) {
+    return train_with(
+        made, [](auto fit) { return fit; }, shift);
+  }
+  // The same where the fit is made of what the model finds.
+  template <class Model, class Make>
+  auto train_with(Model& made, const Make& make, double shift = 0.0) {
     settle(made.parameters());
     made.resume(resume(made.parameters()));
-    return around([&] { return made.fit(); }, shift);
+    return around([&] { return make(made.fit()); }, shift);
   }
   // What trains in any other way; the fit is given its names.
   template <class Work>

@@ -15,8 +15,10 @@ struct FitRequest;
 
 // What a fit costs.
 struct Cost {
-  double bytes = 0.0;  // at its peak, besides the data
-  double flops = 0.0;  // of one evaluation of the objective with gradients, or of one minibatch
+  double bytes = 0.0;     // at its peak, besides the data
+  double flops = 0.0;     // of one evaluation of the objective with gradients, or of one minibatch
+  double starts = 1.0;    // of training, unless the user gives their number
+  double inducing = 0.0;  // guessed, where the model finds their number by itself
 };
 
 // What a forecast of the cost is made from.
@@ -41,6 +43,9 @@ enum class Targets {
   none       // rows without inputs, whose columns are the outputs
 };
 
+// Whether its name takes a number in brackets, as pep(0.5) does.
+enum class Power { none, optional, required };
+
 // Beside what a model's plain form reads, one of its forms may read fewer options or others.
 enum class Form { plain, minibatches, missing_inputs };
 
@@ -61,6 +66,7 @@ struct ModelEntry {
   Fit (*make)(FitRequest& request);  // trains one
   std::string kind;                  // of its fits in a file
   Fit (*restore)(const Archive& from);
+  Power power = Power::none;
 
   std::string label()
       const;  // written, with its form or its targets where the name alone is not enough
@@ -103,6 +109,9 @@ struct AutoChoice {
 // features are functions. An option that only the latter reads is a wish for them.
 const ModelEntry& choose_model(const AutoChoice& data, const std::vector<std::string>& options,
                                bool parametric_features);
+
+// Between which `auto` chooses.
+std::vector<const ModelEntry*> auto_models(bool parametric_features);
 
 // The entries that read an option, or with none take the verb, as "laplace, ep or svgp"; a name
 // that stands for several entries comes once if all of them do.

@@ -49,12 +49,18 @@ class UncertainInputsRegression {
  public:
   // X: N×D, finite. Y: N×P, NaN where missing, though not a whole row of it.
   UncertainInputsRegression(ConstRows X, ConstRows Y, UncertainInputsOptions options = {});
-  // Goes on from a state of the training of a model of the same data and options.
-  UncertainInputsFit fit(TrainingState resume = {}) const;
+
+  // kernel.…, likelihood.variance, features.Z; latent.mean and latent.variance of q(X);
+  // inputs.variance, if it is trained. Flags, priors, bounds and ties hold in every part of
+  // training; a value that is set is where it starts, others are chosen on the way.
+  Parameters& parameters();
+  // The next fit() goes on from a state of the training of a model of the same data, parameters and
+  // options, and ends with the same bits as that one.
+  void resume(TrainingState state) { resume_ = std::move(state); }
+  UncertainInputsFit fit() const;
 
  private:
-  RegressionFit fit_as_observed(Trainer& trainer) const;
-  Gplvm latent_model(const RegressionFit& first) const;
+  Gplvm latent_model(Index inducing) const;
   void find_start(Gplvm& model, Trainer& trainer) const;
 
   UncertainInputsOptions options_;
@@ -64,6 +70,8 @@ class UncertainInputsRegression {
   Scaling inputs_, outputs_;
   double log_jacobian_ = 0.0;
   std::vector<std::string> warnings_;
+  Parameters parameters_, chosen_;  // made when they are asked for
+  TrainingState resume_;
 };
 
 }  // namespace covary

@@ -52,14 +52,23 @@ class WarpedRegression {
  public:
   // X: N×D, finite. Y: N×P, NaN where missing, though not a whole row of it.
   WarpedRegression(ConstRows X, ConstRows Y, WarpedRegressionOptions options = {});
-  // Goes on from a state of the training of a model of the same data and options.
-  WarpedRegressionFit fit(TrainingState resume = {}) const;
+
+  // Of g kernel.…, likelihood.variance and features.Z; of h latent.… and dynamics.… (its kernel).
+  // What is not set of latent.… and dynamics.… starts from the sparse regression.
+  Parameters& parameters();
+  // The next fit() goes on from a state of the training of a model of the same data, parameters and
+  // options, and ends with the same bits as that one.
+  void resume(TrainingState state) { resume_ = std::move(state); }
+  WarpedRegressionFit fit() const;
 
  private:
+  Gplvm latent_model(const RowMatrix& smooth) const;
   RowMatrix start_means(const RowMatrix& smooth) const;
 
   WarpedRegressionOptions options_;
   RowMatrix X_, Y_;
+  Parameters parameters_, chosen_;  // made when they are asked for
+  TrainingState resume_;
 };
 
 }  // namespace covary

@@ -1,0 +1,58 @@
+#include "models/composite.hpp"
+
+#include <utility>
+
+namespace covary {
+
+RegressionFit fit_plain(ConstRows X, ConstRows Y, SparseRegressionOptions options,
+                        const UserSettings& user, Trainer& trainer) {
+  if (user.holds("features.Z")) {
+    const Vector& Z = user.value("features.Z");
+    options.Z = Eigen::Map<const RowMatrix>(Z.data(), Z.size() / X.cols(), X.cols());
+    if (user.holds_all("kernel") && user.holds_all("likelihood")) {
+      options.subset = 0;
+      options.training.max_iterations = 0;
+    }
+  }
+  SparseRegression model(X, Y, std::move(options));
+  user.give(model.parameters());
+  return model.fit(trainer);
+}
+
+void start_mapping(Parameters& mapping, const RegressionFit& plain, bool inducing) {
+  for (const Parameter& own : plain.parameters.all()) {
+    if (!mapping.at(own.path).tied_to.empty()) continue;
+    const bool is_feature = own.path == "features.Z";
+    if (is_feature ? inducing && mapping.at(own.path).value.size() == own.value.size() : true)
+      mapping.set(own.path, own.value);
+  }
+}
+
+void minimise_held(Trainer& trainer, const Problem& problem, const std::vector<std::string>& paths,
+                   const Trainer::Part& part) {
+  Parameters& parameters = *problem.parameters;
+  const Parameters before = parameters;
+  for (const std::string& path : paths) parameters.fix(path);
+  if (parameters.free_size() > 0) trainer.minimise(problem, part);
+  const Vector values = parameters.values();
+  parameters = before;
+  parameters.set_values(values);
+}
+
+RegressionFit as_regression(const GplvmFit& fit, const Scaling& inputs, const Scaling& outputs,
+                            double log_jacobian, const std::vector<std::string>& warnings) {
+  RegressionFit out(fit.mappings.front().posterior, inputs, outputs);
+  out.data_rows = fit.mean.rows();
+  out.parameters = fit.parameters;
+  out.summary = fit.summary;
+  out.value = fit.value - log_jacobian;
+  out.log_prior = fit.log_prior;
+  Summary& summary = out.summary;
+  summary.warnings.insert(summary.warnings.begin(), warnings.begin(), warnings.end());
+  for (auto& p : summary.trace) p.value -= log_jacobian;
+  summary.value -= log_jacobian;
+  summary.initial_value -= log_jacobian;
+  return out;
+}
+
+}  // namespace covary

@@ -1,0 +1,185 @@
+// Regression on inputs that are missing, or were observed with noise.
+#include <fmt/format.h>
+
+#include "covary/data/split.hpp"
+#include "covary/error.hpp"
+#include "covary/models/missing_inputs.hpp"
+#include "covary/models/uncertain_regression.hpp"
+#include "models/costs.hpp"
+#include "models/entries.hpp"
+#include "models/regression_request.hpp"
+#include "models/table_answers.hpp"
+
+namespace covary {
+namespace {
+
+// Held-out rows may have holes: an input that is missing has its prior, N(0, 1) in the units that
+// the model sees.
+struct MissingInputsRecord : RegressionFit {
+  explicit MissingInputsRecord(RegressionFit fit) : RegressionFit(std::move(fit)) {}
+
+  HeldOut held_out(const ModelData& rows) const override {
+    const Index D = rows.X.cols();
+    const RowMatrix middle = input_scaling.undo(RowMatrix::Zero(1, D)),
+                    spread = input_scaling.undo_variance(RowMatrix::Ones(1, D));
+    HeldOut out;
+    std::vector<Index> whole, holed;
+    for (Index i = 0; i < rows.X.rows(); ++i)
+      (rows.X.row(i).array().isNaN().any() ? holed : whole).push_back(i);
+    RowMatrix X = take_rows(rows.X, holed), variance = RowMatrix::Zero(X.rows(), D);
+    for (Index i = 0; i < X.rows(); ++i)
+      for (Index d = 0; d < D; ++d)
+        if (std::isnan(X(i, d))) {
+          X(i, d) = middle(0, d);
+          variance(i, d) = spread(0, d);
+        }
+    Prediction p{RowMatrix(rows.Y.rows(), rows.Y.cols()), {}, {}};
+    p.variance_f = p.variance_y = p.mean;
+    const auto put = [&](const std::vector<Index>& numbers, const Prediction& own) {
+      p.mean(numbers, Eigen::all) = own.mean;
+      p.variance_f(numbers, Eigen::all) = own.variance_f;
+      p.variance_y(numbers, Eigen::all) = own.variance_y;
+    };
+    if (!whole.empty()) put(whole, predict(take_rows(rows.X, whole)));
+    if (!holed.empty()) put(holed, predict(X, variance));
+    return gaussian_held_out(rows.Y, p);
+  }
+  using RegressionFit::predict;
+};
+
+// Held-out inputs were observed with noise, too.
+struct NoisyInputsRecord : RegressionFit {
+  Vector noise;          // a variance for each column, or a factor of those of the rows
+  bool of_rows = false;  // the latter
+
+  NoisyInputsRecord(RegressionFit fit, Vector variances, bool rows)
+      : RegressionFit(std::move(fit)), noise(std::move(variances)), of_rows(rows) {}
+
+  HeldOut held_out(const ModelData& rows) const override {
+    const RowMatrix own =
+        of_rows ? rows.input_variance : RowMatrix::Ones(rows.X.rows(), rows.X.cols());
+    return gaussian_held_out(rows.Y, predict(rows.X, RowMatrix(own * noise.asDiagonal())));
+  }
+  using RegressionFit::predict;
+};
+
+Fit make_with_missing_inputs(FitRequest& r) {
+  const auto missing = r.data.X.array().isNaN().count();
+  if (missing == 0) return MissingInputsRecord(fit_sparse(r));
+  auto o = regression_options<MissingInputsOptions>(r);
+  if (const Index M = r.inducing()) o.inducing = M;
+  r.tell(fmt::format("{} of {} inputs are missing and will be learned", missing, r.data.X.size()));
+  MissingInputsRegression model(r.data.X, r.data.Y, std::move(o));
+  return r.train_with(model, [&](MissingInputsFit fit) {
+    fit.regression.diagnostics.emplace_back("missing_inputs", static_cast<double>(missing));
+    return MissingInputsRecord(std::move(fit.regression));
+  });
+}
+
+// The variances that --input-noise lists, for all rows; none if they are trained.
+RowMatrix noise_of_columns(const FitRequest& r) {
+  const std::string& noise = r.options.input_noise;
+  if (noise == "train") return {};
+  const auto values = parse_numbers(noise, "--input-noise");
+  const auto names = r.data.inputs.names();
+  if (values.size() != names.size())
+    throw InputError(fmt::format("--input-noise has {} variances for {} inputs: '{}'",
+                                 values.size(), names.size(), fmt::join(names, "', '")));
+  return Eigen::Map<const Vector>(values.data(), static_cast<Index>(values.size())).transpose();
+}
+
+void check_noise(const FitRequest& r) {
+  const std::string& noise = r.options.input_noise;
+  if (noise == "train" && r.options.train_input_noise)
+    throw InputError(
+        "--train-input-noise is for variances that are given; --input-noise train trains them "
+        "already");
+  if (!noise.empty() && r.data.input_variance.size())
+    throw InputError("give either --input-variance or --input-noise");
+  if (noise.empty() && r.data.input_variance.size() == 0)
+    throw InputError(
+        "noisy_inputs needs the variances with which the inputs were observed: columns of them by "
+        "--input-variance, a list by --input-noise, or --input-noise train");
+  for (const auto& column : r.data.inputs.columns)
+    if (!column.levels.empty())
+      throw InputError(fmt::format(
+          "input '{}' holds text, which has no Gaussian noise; leave it out with --inputs",
+          column.name));
+}
+
+Fit make_noisy_inputs(FitRequest& r) {
+  auto o = regression_options<UncertainInputsOptions>(r);
+  if (const Index M = r.inducing()) o.inducing = M;
+  check_noise(r);
+  const bool of_rows = r.data.input_variance.size() > 0;
+  o.input_variance = of_rows ? r.data.input_variance : noise_of_columns(r);
+  o.train_variance = r.options.train_input_noise;
+  o.move_inputs = !r.options.hold_inputs;
+  UncertainInputsRegression model(r.data.X, r.data.Y, std::move(o));
+  return r.train_with(model, [&](UncertainInputsFit fit) {
+    const RowMatrix& own = fit.input_variance;
+    Vector noise = own.row(0).transpose();
+    if (of_rows)  // the factor of those given is the same for all rows
+      for (Index d = 0; d < own.cols(); ++d) {
+        const double given = r.data.input_variance.col(d).sum();
+        noise(d) = given > 0.0 ? own.col(d).sum() / given : 1.0;
+      }
+    const char* name = of_rows ? "input_noise_factor_{}" : "input_variance_{}";
+    if (!of_rows || r.options.train_input_noise)
+      for (Index d = 0; d < noise.size(); ++d)
+        fit.regression.diagnostics.emplace_back(fmt::format(fmt::runtime(name), d), noise(d));
+    return NoisyInputsRecord(std::move(fit.regression), std::move(noise), of_rows);
+  });
+}
+
+const std::string of_both = reads::any_fit + reads::scaling + reads::settings + reads::kept +
+                            " inputs likelihood kernel missing folds jitter inducing restarts";
+
+ModelEntry entry(const char* name, Form form, const char* sentence, const char* use,
+                 const char* page, Cost (*cost)(const ProblemSize&), Fit (*make)(FitRequest&)) {
+  return {name,
+          name,
+          "",
+          Targets::gaussian,
+          form,
+          sentence,
+          use,
+          "4·N·M²·D",
+          "M² + N·D",
+          page,
+          cost,
+          "missing-outputs several-outputs",
+          of_both,
+          with_any({{"predict", "components gradients input-variance loss"},
+                    {"evaluate", ""},
+                    {"sample", "draws seed"},
+                    {"update", ""},
+                    {"compress", ""},
+                    {"compare", ""}}),
+          make,
+          "regression",
+          restore_regression};
+}
+
+}  // namespace
+
+ModelEntry missing_inputs_entry() {
+  ModelEntry out = entry("vfe", Form::missing_inputs,
+                         "VFE with q(x) for inputs that are missing (--missing learn).",
+                         "tables with holes among the inputs", "uncertain-inputs.md#missing-inputs",
+                         costs::missing_inputs, make_with_missing_inputs);
+  out.aliases = "sparse";
+  out.properties = "missing-inputs " + out.properties;
+  return out;
+}
+
+ModelEntry noisy_inputs_entry() {
+  ModelEntry out =
+      entry("noisy_inputs", Form::plain, "VFE with q(x) for inputs that were observed with noise.",
+            "inputs that are measurements themselves", "uncertain-inputs.md", costs::noisy_inputs,
+            make_noisy_inputs);
+  out.fit += " input-variance input-noise train-input-noise hold-inputs";
+  return out;
+}
+
+}  // namespace covary
