@@ -101,7 +101,7 @@ Verbs verbs(const Verbs& more = {}) {
 std::vector<ModelEntry> generalised_entries() {
   const auto dense = [](const char* name, const char* written, const char* sentence,
                         const char* use, Cost (*cost)(const ProblemSize&), const char* time,
-                        const std::string& more) {
+                        const std::string& more, Power power = Power::none) {
     return ModelEntry{name,
                       written,
                       "",
@@ -118,9 +118,11 @@ std::vector<ModelEntry> generalised_entries() {
                       verbs(),
                       make_dense,
                       "generalised",
-                      restore_generalised};
+                      restore_generalised,
+                      power};
   };
-  const auto sparse_ep = [](const char* name, const char* written, const char* sentence) {
+  const auto sparse_ep = [](const char* name, const char* written, const char* sentence,
+                            Power power) {
     return ModelEntry{name,
                       written,
                       "",
@@ -137,14 +139,16 @@ std::vector<ModelEntry> generalised_entries() {
                       verbs({{"compress", ""}}),
                       make_dense,
                       "generalised",
-                      restore_generalised};
+                      restore_generalised,
+                      power};
   };
   return {
       dense("laplace", "laplace", "Laplace's approximation: a Gaussian at the posterior's mode.",
             "classes, counts, outliers up to some thousands of rows: the quickest", costs::laplace,
             "5·N³ for each latent function", " separate-kernels"),
       dense("ep", "ep", "Expectation propagation; ep(α) is power-EP.",
-            "two classes, when the probabilities matter most", costs::ep, "20·N³", ""),
+            "two classes, when the probabilities matter most", costs::ep, "20·N³", "",
+            Power::optional),
       dense("vgp", "vgp", "Variational inference with a full Gaussian over f: a lower bound.",
             "comparing models of any likelihood by a bound", costs::ep,
             "20·N³ for each latent function", " separate-kernels"),
@@ -154,8 +158,8 @@ std::vector<ModelEntry> generalised_entries() {
        "M² for each latent function", "svgp.md", costs::svgp, "likelihoods classes", of_svgp,
        verbs({{"update", "noise"}, {"compress", ""}}), make_svgp, "generalised",
        restore_generalised},
-      sparse_ep("fitc", "fitc", "EP through inducing inputs (generalised FITC)."),
-      sparse_ep("pep", "pep(α)", "Power-EP through inducing inputs.")};
+      sparse_ep("fitc", "fitc", "EP through inducing inputs (generalised FITC).", Power::none),
+      sparse_ep("pep", "pep(α)", "Power-EP through inducing inputs.", Power::required)};
 }
 
 }  // namespace covary

@@ -24,6 +24,22 @@ Entries kept(const Entries& entries, const Keep& keep) {
   return out;
 }
 
+// Names of models, as "laplace, ep".
+template <class Keep>
+std::string names_of(const Keep& keep) {
+  std::vector<std::string> out;
+  for (const ModelEntry& e : model_table())
+    if (keep(e) && !contains(out, e.written)) out.push_back(e.written);
+  return fmt::format("{}", fmt::join(out, ", "));
+}
+
+[[noreturn]] void refuse_likelihood(const std::string& model, const std::string& likelihood) {
+  throw Unsupported(fmt::format("--model {} does not take the likelihood '{}'; use {} or auto",
+                                model, likelihood, names_of([](const ModelEntry& e) {
+                                  return e.targets == Targets::any || e.targets == Targets::other;
+                                })));
+}
+
 // Whether some model reads it, so that another may not.
 bool depends_on_model(const std::string& verb, const std::string& option) {
   return std::any_of(model_table().begin(), model_table().end(),
@@ -72,9 +88,9 @@ ModelChoice::ModelChoice(const FitOptions& options)
 
 void ModelChoice::narrow(const std::string& likelihood, bool learns) {
   if (name_.is_auto())
-    entries_ = kept(entries_, [&](const ModelEntry& e) {
-      return e.name == "exact" || e.name == "laplace" || e.name == "svgp" ||
-             e.name == (parametric_ ? "sor" : "vfe");
+    entries_ = kept(entries_, [all = auto_models(parametric_)](const ModelEntry& e) {
+      return std::any_of(all.begin(), all.end(),
+                         [&](const ModelEntry* one) { return one->name == e.name; });
     });
   // Minibatches and other likelihoods are a form of their own of some models.
   bool batches = likelihood != "auto" && likelihood != "gaussian";
@@ -95,11 +111,7 @@ void ModelChoice::narrow(const std::string& likelihood, bool learns) {
       return e.targets == Targets::classes || (e.targets == Targets::gaussian) == gaussian;
     });
     if (entries_.empty() && gaussian) entries_ = before;
-    if (entries_.empty())
-      throw Unsupported(fmt::format(
-          "--model {} does not take the likelihood '{}'; use laplace, ep, ep(α), vgp, svgp, fitc, "
-          "pep(α) or auto",
-          name_.text, likelihood));
+    if (entries_.empty()) refuse_likelihood(name_.text, likelihood);
   }
   const Entries learners =
       kept(entries_, [](const ModelEntry& e) { return e.form == Form::missing_inputs; });
@@ -109,7 +121,8 @@ void ModelChoice::narrow(const std::string& likelihood, bool learns) {
   if (learns && learners.empty() && has_inputs() &&
       !(only() && only()->targets == Targets::classes))
     throw Unsupported(fmt::format(
-        "--missing learn is for --model vfe; {} does not learn missing inputs", name_.text));
+        "--missing learn is for --model {}; {} does not learn missing inputs",
+        names_of([](const ModelEntry& e) { return e.form == Form::missing_inputs; }), name_.text));
 }
 
 bool ModelChoice::has_inputs() const {
@@ -139,8 +152,9 @@ void ModelChoice::refuse_text(const ModelData& d, const std::string& model) cons
   if (likelihood_ != "auto" || d.labels.classes() == 0) return;
   throw Unsupported(fmt::format(
       "column '{}' holds text, of {} different cells such as '{}', and {} takes numbers; fix the "
-      "cells, or classify with laplace, ep, vgp, svgp or auto",
-      d.output_names.front(), d.labels.classes(), d.labels.names.back(), model));
+      "cells, or classify with {} or auto",
+      d.output_names.front(), d.labels.classes(), d.labels.names.back(), model,
+      names_of([](const ModelEntry& e) { return e.targets == Targets::any; })));
 }
 
 const ModelEntry& ModelChoice::resolve(const ModelData& d, bool strict) const {
@@ -168,10 +182,7 @@ const ModelEntry& ModelChoice::resolve(const ModelData& d, bool strict) const {
     });
     if (fitting.empty()) {
       refuse_text(d, name_.text);
-      throw Unsupported(fmt::format(
-          "--model {} does not take the likelihood '{}'; use laplace, ep, ep(α), vgp, svgp, fitc, "
-          "pep(α) or auto",
-          name_.text, d.likelihood->print()));
+      refuse_likelihood(name_.text, d.likelihood->print());
     }
     out = fitting.front();
     if (out->targets == Targets::other && d.likelihood->functions() > 1) refuse_text(d, name_.text);
@@ -184,7 +195,7 @@ const ModelEntry& ModelChoice::resolve(const ModelData& d, bool strict) const {
 }
 
 std::string ModelChoice::name_of(const ModelEntry& entry) const {
-  return name_.power && (entry.name == "pep" || entry.name == "ep") ? name_.text : entry.name;
+  return name_.power && entry.power != Power::none ? name_.text : entry.name;
 }
 
 }  // namespace covary

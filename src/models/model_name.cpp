@@ -19,8 +19,9 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
 
 // "pep(0.5)" is "pep" with 0.5; nothing for other expressions.
 std::optional<std::pair<std::string, double>> with_power(const std::string& text) {
-  for (const std::string name : {"pep", "ep"}) {
-    if (!text.starts_with(name + "(") || !text.ends_with(")")) continue;
+  for (const ModelEntry& e : model_table()) {
+    const std::string& name = e.name;
+    if (e.power == Power::none || !text.starts_with(name + "(") || !text.ends_with(")")) continue;
     double power = 0.0;
     const char *first = text.data() + name.size() + 1, *last = text.data() + text.size() - 1;
     const auto [stop, error] = std::from_chars(first, last, power);
@@ -45,8 +46,10 @@ const ModelEntry& entry_of(const std::string& name) {
 }  // namespace
 
 NamedModel parse_model(const std::string& text) {
-  if (text == "pep")
-    throw InputError("model 'pep' needs its power α with 0 < α ≤ 1; write for example pep(0.5)");
+  for (const ModelEntry& e : model_table())
+    if (e.power == Power::required && text == e.name)
+      throw InputError(fmt::format(
+          "model '{}' needs its power α with 0 < α ≤ 1; write for example {}(0.5)", text, text));
   NamedModel out{text, {}, {}};
   const auto powered = with_power(text);
   const std::string& name = powered ? powered->first : text;
@@ -56,8 +59,9 @@ NamedModel parse_model(const std::string& text) {
     if (e.targets == Targets::none || e.targets == Targets::classes
             ? name == e.name
             : name == "auto" || name == e.name || (name == e.aliases && !e.aliases.empty()))
-      if (powered || e.name != "pep" || name == "auto") out.entries.push_back(&e);
-    for (const std::string& n : {e.name == "pep" ? "pep(0.5)" : e.name, e.aliases})
+      out.entries.push_back(&e);
+    const std::string own = e.power == Power::required ? e.name + "(0.5)" : e.name;
+    for (const std::string& n : {own, e.aliases})
       if (!n.empty() && !contains(names, n)) names.push_back(n);
   }
   if (out.entries.empty())
@@ -66,12 +70,16 @@ NamedModel parse_model(const std::string& text) {
   return out;
 }
 
+std::vector<const ModelEntry*> auto_models(bool parametric_features) {
+  return {&entry_of("exact"), &entry_of("laplace"), &entry_of(parametric_features ? "sor" : "vfe"),
+          &entry_of("svgp")};
+}
+
 const ModelEntry& choose_model(const AutoChoice& data, const std::vector<std::string>& options,
                                bool parametric_features) {
-  const ModelEntry& dense = entry_of(data.gaussian ? "exact" : "laplace");
-  const ModelEntry& sparse = entry_of(!data.gaussian        ? "svgp"
-                                      : parametric_features ? "sor"
-                                                            : "vfe");
+  const auto all = auto_models(parametric_features);
+  const ModelEntry& dense = *all[data.gaussian ? 0 : 1];
+  const ModelEntry& sparse = *all[data.gaussian ? 2 : 3];
   const Index most = data.functions > 1 ? most_dense_rows / 2 : most_dense_rows;
   const bool possible = data.in_memory && data.rows <= most && (data.gaussian || data.laplace);
   const bool asked = std::any_of(options.begin(), options.end(), [&](const std::string& option) {
