@@ -200,8 +200,7 @@ std::vector<FitRequest> requests_of(const CompareArguments& a, const Common& com
     request.model = choice.name_of(*request.entry);
     request.options = o;
     request.data = d;
-    forecast(*request.entry, problem_size(d, o), o.max_iter, std::max<Index>(1, o.restarts),
-             common);
+    forecast(*request.entry, problem_size(d, o), o, common);
     out.push_back(std::move(request));
   }
   return out;

@@ -58,11 +58,7 @@ Outcome run_fit(const FitArguments& a, const Common& common) {
   FitRequest request = prepare(choice, o, read(a.train, o, choice, common),
                                [&](const std::string& line) { tell(common, line); });
   const auto folds = o.folds.empty() ? std::vector<Split>() : make_folds(o, request.data);
-  const Index starts = o.restarts                                                 ? o.restarts
-                       : request.model == "exact" && request.data.count() <= 1000 ? 3
-                                                                                  : 1;
-  const json cost =
-      forecast(*request.entry, problem_size(request.data, o), o.max_iter, starts, common);
+  const json cost = forecast(*request.entry, problem_size(request.data, o), o, common);
   if (!o.from.empty()) request.from = load(o.from)->parameters;
 
   TrainingSession session(o, common);

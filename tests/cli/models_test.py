@@ -1,7 +1,10 @@
 """The table of models at the command line, and what --model is answered with."""
 
+import re
+import resource
 import unittest
 
+from model_lines import LINES, holed, merged, rows_of, text_of, write_tables
 from support import CommandLine, covary
 
 
@@ -56,6 +59,43 @@ class Models(CommandLine):
         # One that only another model reads, once it is known which it is.
         weighted = self.write("weighted.csv", "x,y,w\n" + "".join(f"{i},{i % 4},1\n" for i in range(9)))
         self.refused("fit", weighted, "--target", "y", "--weights", "w", says=["--weights is for --model laplace", "exact"])
+
+    def test_memory_that_is_not_there_is_refused(self):
+        """Of every model but ppca, which needs some copies of its table and no more."""
+        write_tables(self.folder.name)
+        rows = rows_of(20000)
+        tables = {"rows.csv": self.write("many.csv", text_of(rows)), "holed.csv": self.write("many_holed.csv", text_of(holed(rows)))}
+        limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (2 * 10**9, 2 * 10**9))
+        for entry in self.json_of("models")["models"]:
+            label = entry["label"]
+            table, *call = LINES[label].split()
+            few = self.json_of("fit", self.path(table), *call)["cost"]
+            self.assertGreater(min(few.values()), 0, label)
+            if label == "ppca":
+                continue
+            reads = entry["options"]["fit"]
+            more = [word for option, value in (("inducing", "8000"), ("batch", "9000")) if option in reads and (option == "inducing" or "minibatches" in label)
+                    for word in ("--" + option, value)]
+            with self.subTest(label):
+                run = covary("fit", tables[table], *merged(call, more), "--json", preexec_fn=limit)
+                answer = self.object_in(run.stdout)
+                self.assertEqual((run.returncode, answer.get("kind")), (1, "memory"), run.stderr)
+                self.assertRegex(answer["error"], f"^{re.escape(label)} with (20000|19999) rows needs")
+                self.assertIn("2.0 GB are available; use ", answer["error"])
+                self.assertRegex(answer["error"], r": about [1-9]\d* fit$")
+                self.assertEqual("--inducing" in answer["error"], "inducing" in reads and label != "warped")
+
+    def test_the_cost_knows_what_the_model_takes_by_itself(self):
+        """As many latent dimensions as inputs; with dynamics Gram matrices over the times."""
+        write_tables(self.folder.name)
+        def cost(label, *more):
+            table, *call = LINES[label].split()
+            return self.json_of("fit", self.path(table), *merged(call, more))["cost"]
+        for label, n in (("noisy_inputs", 24), ("vfe with --missing learn", 23)):
+            self.assertEqual(cost(label)["flops_per_evaluation"], 4 * n * 6**2 * 2)
+        self.assertEqual(cost("class_density")["flops_per_evaluation"], 4 * 12 * 6**2 * 2)
+        plain, dynamic = cost("map_gplvm"), cost("map_gplvm", "--dynamics", "time", "--target", "t,u,y,z")
+        self.assertEqual(dynamic["memory_bytes"] - plain["memory_bytes"], 24 * 24**2)
 
     def test_options_of_a_model_in_a_file(self):
         exact = self.fitted("--max-iter", "2")

@@ -97,5 +97,26 @@ TEST(ModelTable, CostsGrowWithTheRows) {
   }
 }
 
+TEST(ModelTable, CostsKnowTheUsualStarts) {
+  const auto starts = [](const std::string& label, double rows) {
+    for (const ModelEntry& e : model_table())
+      if (e.label() == label) return e.cost({.rows = rows, .inputs = 2.0}).starts;
+    ADD_FAILURE() << label;
+    return 0.0;
+  };
+  EXPECT_EQ(starts("exact", 1000), 3.0);
+  EXPECT_EQ(starts("exact", 1001), 1.0);
+  EXPECT_EQ(starts("laplace", 300), 3.0);
+  EXPECT_EQ(starts("vgp", 301), 1.0);
+  EXPECT_EQ(starts("gplvm", 500), 4.0);
+  EXPECT_EQ(starts("mrd", 2000), 2.0);
+  EXPECT_EQ(starts("gplvm", 2001), 1.0);
+  EXPECT_EQ(starts("class_density", 1200), 2.0);
+  EXPECT_EQ(starts("noisy_inputs", 400), 2.0);
+  for (const char* one : {"vfe", "vfe with --missing learn", "warped", "svgp", "map_gplvm",
+                          "gplvm by minibatches", "fitc of other likelihoods"})
+    EXPECT_EQ(starts(one, 100), 1.0) << one;
+}
+
 }  // namespace
 }  // namespace covary
