@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "covary/error.hpp"
+#include "covary/features/choice.hpp"
 #include "covary/inference/cglb.hpp"
 #include "covary/inference/compression.hpp"
 #include "covary/inference/ep.hpp"
@@ -20,6 +21,7 @@
 #include "covary/linalg/blas.hpp"
 #include "covary/linalg/parallel.hpp"
 #include "covary/storage/container.hpp"
+#include "inference/pitc.hpp"
 #include "inference/sparse_case.hpp"
 #include "inference/uncertain_inputs.hpp"
 #include "support/gradient_check.hpp"
@@ -30,14 +32,14 @@ namespace {
 constexpr Index all_rows = 24, further = 3;
 const char* const kernel = "se(ard) + linear";
 
-testing::SparseCase first_rows(Index rows) {
-  testing::SparseCase t(all_rows, 7, 2, 2, 11, kernel);
+testing::SparseCase first_rows(Index rows, const char* of = kernel) {
+  testing::SparseCase t(all_rows, 7, 2, 2, 11, of);
   t.X.conservativeResize(rows, Eigen::NoChange);
   t.Y.conservativeResize(rows, Eigen::NoChange);
   return t;
 }
 
-Posterior exact(Index rows, const Mean& mean = {}) {
+ExactPosteriorParts exact_parts(Index rows, const Mean& mean = {}) {
   const auto t = first_rows(rows);
   ExactPosteriorParts parts;
   parts.kernel = t.kernel;
@@ -47,6 +49,23 @@ Posterior exact(Index rows, const Mean& mean = {}) {
   parts.noise_variance = t.values.noise;
   parts.X = t.X;
   parts.Y = t.Y;
+  return parts;
+}
+
+Posterior exact(Index rows, const Mean& mean = {}) {
+  return ExactPosterior(exact_parts(rows, mean));
+}
+
+// Outputs that are missing, of two patterns.
+Posterior exact_with_holes(Index rows) {
+  ExactPosteriorParts parts = exact_parts(rows);
+  parts.Y(2, 0) = parts.Y(9, 1) = parts.Y(9, 0) = std::nan("");
+  return ExactPosterior(std::move(parts));
+}
+
+Posterior exact_with_row_noise(Index rows) {
+  ExactPosteriorParts parts = exact_parts(rows);
+  parts.point_noise = Vector::LinSpaced(all_rows, 0.01, 0.4).head(rows);
   return ExactPosterior(std::move(parts));
 }
 
@@ -55,6 +74,39 @@ SparsePosterior factors(const Approximation& a, Index rows) {
   SparseEvaluation e = t.evaluate(a);
   return SparsePosterior(
       {a, t.kernel, t.mean, t.features, t.values, e.Luu, e.jitter, std::move(e.factors)});
+}
+
+// Of inducing variables other than points.
+Posterior by_features(const char* kind, const char* of, Index rows) {
+  auto t = first_rows(rows, of);
+  const FeatureChoice choice(kind);
+  t.features = start_features(choice, {.kernel = t.kernel,
+                                       .theta = t.values.theta,
+                                       .X = first_rows(all_rows).X,
+                                       .M = 7,
+                                       .seed = 3,
+                                       .Z = t.Z.topRows(choice.inputs(7))});
+  Parameters own;
+  t.features->declare(own);
+  t.values.z = own.values();
+  SparseEvaluation e = t.evaluate("vfe");
+  return SparsePosterior(
+      {"vfe", t.kernel, t.mean, t.features, t.values, e.Luu, e.jitter, std::move(e.factors)});
+}
+
+// Further rows are each a group of their own.
+Posterior pitc(Index rows) {
+  const auto t = first_rows(rows);
+  const MemoryRows source(t.X, t.Y, Vector());
+  std::vector<Index> starts{0, 8, 15};
+  for (Index i = all_rows - further; i < rows; ++i) starts.push_back(i);
+  const Sweep sweep = group_sweep(source, starts, t.features->size());
+  const SparseProblem problem{"pitc",  t.features.get(), &t.kernel,
+                              &t.mean, &sweep,           columns_by_pattern(source)};
+  Jitter jitter;
+  SparseEvaluation e = evaluate_pitc(problem, starts, t.values, jitter);
+  return SparsePosterior(
+      {"pitc", t.kernel, t.mean, t.features, t.values, e.Luu, e.jitter, std::move(e.factors)});
 }
 
 Posterior cglb(Index rows) {
@@ -142,7 +194,10 @@ std::vector<Made> posteriors() {
       {"exact", [](Index n) { return exact(n); }},
       {"exact_with_mean", [](Index n) { return exact(n, "linear"); }},
       {"exact_without_outputs", [](Index n) { return exact(n).without_outputs(); }},
+      {"exact_with_holes", exact_with_holes},
+      {"exact_with_row_noise", exact_with_row_noise},
       {"cglb", cglb},
+      {"pitc", pitc},
       {"svgp", svgp},
       {"svgp_of_two_kernels", svgp_of_two_kernels},
       {"laplace",
@@ -168,7 +223,12 @@ std::vector<Made> posteriors() {
        }},
       {"two_functions", two_functions},
       {"softmax", softmax}};
-  for (const char* a : {"sor", "dtc", "fitc", "vfe", "pep(0.5)"})
+  for (const auto& [kind, of] : {std::pair{"basis(2)", kernel},
+                                 {"multiscale", "se(ard) + constant"},
+                                 {"frequency", "se(ard) + se"},
+                                 {"stacked(points)", "se@0 + matern32@1"}})
+    out.push_back({kind, [kind, of](Index n) { return by_features(kind, of, n); }});
+  for (const char* a : {"sor", "dtc", "fitc", "vfe", "vfe(tight)", "pep(0.5)"})
     out.push_back({a, [a](Index n) { return factors(a, n); }});
   return out;
 }
@@ -178,6 +238,13 @@ class EveryPosterior : public ::testing::TestWithParam<Made> {
   const Posterior p = GetParam().make(all_rows);
   const RowMatrix X = testing::normal_rows(6, 2, 99);
 };
+
+// What the noise of the last rows is, for further ones.
+Vector noise_of(const Posterior& p) {
+  if (!p.can(Capability::outputs)) return Vector::Constant(further, 0.13);
+  const Vector& own = p.point_noise();
+  return own.size() ? Vector(own.tail(further)) : Vector();
+}
 
 double largest(const Matrix& a) { return a.cwiseAbs().maxCoeff(); }
 
@@ -264,7 +331,7 @@ TEST_P(EveryPosterior, AGaussianInputOfNoVarianceIsAPoint) {
 TEST_P(EveryPosterior, FurtherRowsAreAsIfThereFromTheStart) {
   if (!p.can(Capability::further_rows)) return;
   const auto t = first_rows(all_rows);
-  const Vector noise = p.can(Capability::outputs) ? Vector() : Vector::Constant(further, 0.13);
+  const Vector noise = noise_of(p);
   const Posterior before = GetParam().make(all_rows - further),
                   after = before.with(RowMatrix(t.X.bottomRows(further)),
                                       RowMatrix(t.Y.bottomRows(further)), noise);
@@ -317,7 +384,7 @@ TEST_P(EveryPosterior, RefusesBadInput) {
 
 TEST_P(EveryPosterior, DoesWhatItDeclaresAndRefusesTheRest) {
   const auto t = first_rows(further);
-  const Vector noise = p.can(Capability::outputs) ? Vector() : Vector::Constant(further, 0.13);
+  const Vector noise = noise_of(p);
   const RowMatrix& Y = t.Y;
   const std::vector<std::pair<Capability, std::function<void()>>> actions{
       {Capability::outputs, [&] { p.predict(X); }},

@@ -9,6 +9,7 @@
 #include "covary/linalg/spectrum.hpp"
 #include "covary/models/gplvm.hpp"
 #include "covary/models/map_gplvm.hpp"
+#include "covary/models/stochastic_gplvm.hpp"
 #include "covary/random/random.hpp"
 #include "support/gradient_check.hpp"
 
@@ -119,6 +120,53 @@ TEST(LatentGradients, NoisyInputsAtTenPoints) {
   o.prior_shares = Random(5).normal_matrix(N, 2).array().exp();
   o.train_prior_variance = true;
   check(Gplvm(outputs(), o), {""});
+}
+
+// The bound as some rows tell it, at a fixed q(u).
+class OfMinibatch {
+ public:
+  explicit OfMinibatch(StochasticGplvmOptions o)
+      : model_(outputs(), std::move(o)), q_(model_.prior()) {
+    Random random(8);
+    WhitenedGaussian near = q_.q();
+    near.m += 0.3 * random.normal_matrix(near.m.rows(), near.m.cols());
+    at_ = std::move(near);
+  }
+  Parameters& parameters() { return model_.parameters(); }
+  const GplvmOptions& options() const { return model_.options().gplvm; }
+
+  std::optional<double> objective(const Vector& u, Vector* gradient, Jitter& jitter) {
+    Parameters& p = model_.parameters();
+    p.set_values(p.constrain(u));
+    StochasticGplvm::Gradient g;
+    const double value = model_.evaluate(rows, at_, jitter, gradient ? &g : nullptr);
+    if (gradient) {
+      const double scale = static_cast<double>(N) / static_cast<double>(rows.size());
+      Vector bar = Vector::Zero(p.size());
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        bar.segment(2 * rows[i], 2) = scale * g.mean_bar.row(static_cast<Index>(i));
+        bar.segment(2 * (N + rows[i]), 2) = scale * g.variance_bar.row(static_cast<Index>(i));
+      }
+      bar.tail(g.values_bar.size()) = g.values_bar;
+      *gradient = -p.pullback(u, bar);
+    }
+    return -value;
+  }
+
+ private:
+  const std::vector<Index> rows = {0, 2, 3, 6};
+  StochasticGplvm model_;
+  NaturalGaussian q_;
+  WhitenedGaussian at_;
+};
+
+TEST(LatentGradients, MinibatchAtTenPoints) {
+  StochasticGplvmOptions o;
+  o.gplvm = options();
+  check(OfMinibatch(o), {""});
+  o.likelihood = "student_t";
+  o.draws = 4;
+  check(OfMinibatch(o), {""});
 }
 
 TEST(LatentGradients, MapGplvmAtTenPoints) {
