@@ -19,6 +19,7 @@ class ReplacedOutputs : public RowSource {
   Index dims() const override { return rows_.dims(); }
   Index outputs() const override { return rows_.outputs(); }
   Reducer& reducer() const override { return rows_.reducer(); }
+  bool has_noise() const override { return rows_.has_noise(); }
   DataBlock read(Index first, Index n, ReadBuffer& buffer) const override {
     DataBlock block = rows_.read(first, n, buffer);
     block.y = Y_.data() + first * Y_.cols();

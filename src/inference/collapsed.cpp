@@ -8,22 +8,25 @@ namespace covary {
 namespace {
 
 // tr ψ2 = Σ_n |k_n|², from at most 256 rows spread evenly: a scale is all that is asked for.
-double trace_psi2(const SweepContext& c, const RowSource& rows) {
-  const Index N = rows.rows(), count = std::min<Index>(N, 256), M = c.features->size();
-  ReadBuffer buffer;
-  Vector k(M);
-  double sum = 0.0;
-  for (Index i = 0; i < count; ++i) {
-    c.features->Kuf(c.theta, c.z, rows.read(i * N / count, 1, buffer).x, k.data());
-    sum += k.squaredNorm();
-  }
+double trace_psi2(const SweepContext& c, const Sweep& sweep) {
+  const Index N = sweep.rows().rows(), count = std::min<Index>(N, 256);
+  std::vector<Index> rows;
+  for (Index i = 0; i < count; ++i) rows.push_back(i * N / count);
+  const Vector squares =
+      sweep.sum_of_rows(rows, count, [&](const DataBlock& row, Index place, double* each) {
+        Vector k(c.features->size());
+        c.features->Kuf(c.theta, c.z, row.x, k.data());
+        each[place] = k.squaredNorm();
+      });
+  double sum = 0.0;  // in the order of the rows
+  for (const double square : squares) sum += square;
   return sum * static_cast<double>(N) / static_cast<double>(count);
 }
 
 }  // namespace
 
-double rounding_ratio(const SweepContext& c, const RowSource& rows, double smallest_eigenvalue) {
-  return unit_rounding * trace_psi2(c, rows) / (c.noise * smallest_eigenvalue);
+double rounding_ratio(const SweepContext& c, const Sweep& sweep, double smallest_eigenvalue) {
+  return unit_rounding * trace_psi2(c, sweep) / (c.noise * smallest_eigenvalue);
 }
 
 CollapsedBound collapsed_bound(const WeightedStatistics& s, RowRule::Term term, bool gradient,

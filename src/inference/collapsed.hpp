@@ -6,7 +6,7 @@ namespace covary {
 
 constexpr double unit_rounding = 1.1e-16;
 // ρ = 1.1e-16·tr(ψ2)/(σ²·λmin(Kuu + jitter)), by which routes are chosen.
-double rounding_ratio(const SweepContext& c, const RowSource& rows, double smallest_eigenvalue);
+double rounding_ratio(const SweepContext& c, const Sweep& sweep, double smallest_eigenvalue);
 
 // One group's share of a collapsed bound, which is one function of the statistics whatever made
 // them: rows, groups of rows or Gaussian rows. With gradients, what the adjoint sweep needs, and S,

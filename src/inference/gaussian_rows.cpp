@@ -61,7 +61,7 @@ void add_ridge_gradient(const Matrix& Luu, const Matrix& S, Matrix& Q) {
 
 SparseEvaluation evaluate_gaussian_rows(const SparseProblem& p, const SparseValues& v,
                                         Jitter& jitter, SweepGradient* gradient,
-                                        GaussianRowGradient* rows) {
+                                        GaussianRowGradient* rows, KeptPsi2* kept) {
   if (!(v.noise > 0.0))
     throw InputError(fmt::format("the noise variance must be positive, got {}", v.noise));
   if (p.approximation.kind != Approximation::Kind::vfe)
@@ -69,9 +69,9 @@ SparseEvaluation evaluate_gaussian_rows(const SparseProblem& p, const SparseValu
         fmt::format("'{}' is not offered for Gaussian inputs; vfe is", p.approximation.print()));
   SweepContext c{p.features, &p.kernel->node(), v.theta.data(), v.z.data(), v.noise,
                  p.mean,     v.mean_weights,    Matrix()};
-  // Memory that is warm for the next evaluation of a training.
-  thread_local KeptPsi2 kept;
-  auto psi = psi_statistics(c, *p.sweep, p.columns, gradient ? &kept : nullptr);
+  KeptPsi2 own;
+  if (!kept) kept = &own;
+  auto psi = psi_statistics(c, *p.sweep, p.columns, gradient ? kept : nullptr);
   psi.front().silent = p.silent;
   std::size_t largest = 0;  // of the groups, by the trace
   for (std::size_t g = 1; g < psi.size(); ++g)
@@ -93,7 +93,7 @@ SparseEvaluation evaluate_gaussian_rows(const SparseProblem& p, const SparseValu
     GaussianRowGradient unasked;
     start_gradient(v, *gradient);
     if (moves) add_ridge_gradient(c.Luu, S, adjoints[largest].Q);
-    psi_adjoint(c, *p.sweep, psi, adjoints, *gradient, rows ? *rows : unasked, &kept);
+    psi_adjoint(c, *p.sweep, psi, adjoints, *gradient, rows ? *rows : unasked, kept);
     add_Kuu_gradient(*p.features, v, c.Luu, S, *gradient);
   }
   out.Luu = std::move(c.Luu);

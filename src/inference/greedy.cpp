@@ -156,16 +156,6 @@ Vector scores(const SparseProblem& p, const SparseValues& v, Jitter& jitter, Con
   return out;
 }
 
-RowMatrix read_rows(const RowSource& rows, const std::vector<Index>& numbers) {
-  RowMatrix X(static_cast<Index>(numbers.size()), rows.dims());
-  ReadBuffer buffer;
-  for (Index i = 0; i < X.rows(); ++i) {
-    const DataBlock row = rows.read(numbers[static_cast<std::size_t>(i)], 1, buffer);
-    X.row(i) = Eigen::Map<const Eigen::RowVectorXd>(row.x.data, X.cols());
-  }
-  return X;
-}
-
 // Z and up to n more rows, one at a time; p.features and v.z are those of Z and follow it.
 RowMatrix grow(SparseProblem p, SparseValues v, Jitter& jitter, RowMatrix Z, Index n,
                std::uint64_t seed, Index sample, Rule rule) {
@@ -176,8 +166,10 @@ RowMatrix grow(SparseProblem p, SparseValues v, Jitter& jitter, RowMatrix Z, Ind
   FeaturesPtr features;
   for (Index step = 0; step < n; ++step) {
     const auto stream = static_cast<std::uint64_t>(step);
-    const RowMatrix candidates = read_rows(
-        rows, sample_rows(rows.rows(), std::min(sample, rows.rows()), Random(seed, stream)));
+    const RowMatrix candidates =
+        p.sweep
+            ->gather(sample_rows(rows.rows(), std::min(sample, rows.rows()), Random(seed, stream)))
+            .X;
     const Vector score = scores(p, v, jitter, candidates, rule);
     Index best = 0;
     for (Index j = 1; j < score.size(); ++j)

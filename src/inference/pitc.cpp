@@ -22,7 +22,7 @@ SparseEvaluation evaluate_pitc(const SparseProblem& p, const std::vector<Index>&
   out.terms.route = Route::stable;
   SweepContext c{p.features, &p.kernel->node(), v.theta.data(),     v.z.data(), v.noise,
                  p.mean,     v.mean_weights,    std::move(factor.L)};
-  out.terms.rho = rounding_ratio(c, p.sweep->rows(), out.terms.smallest_eigenvalue);
+  out.terms.rho = rounding_ratio(c, *p.sweep, out.terms.smallest_eigenvalue);
 
   const auto statistics = group_statistics(c, group_starts, *p.sweep, p.columns);
   std::vector<WeightedAdjoint> adjoints;

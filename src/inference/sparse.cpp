@@ -18,8 +18,7 @@ constexpr double fast_below = 1e-8, stable_above = 1e-2;
 
 Route choose(const SparseProblem& p, const RowRule& rule, double rho) {
   if (!rule.proportional()) return Route::stable;
-  ReadBuffer buffer;
-  const bool one_noise = !p.sweep->rows().read(0, 1, buffer).noise;
+  const bool one_noise = !p.sweep->rows().has_noise();
   if (p.route == Route::fast && !one_noise)
     throw InputError("the fast route needs one noise variance for all rows; use the safe route");
   if (p.route != Route::automatic) return p.route;
@@ -87,7 +86,8 @@ SparseEvaluation evaluate_sparse(const SparseProblem& p, const SparseValues& v, 
   out.jitter = factor.jitter;
   SweepContext c{p.features, &p.kernel->node(), v.theta.data(),     v.z.data(), v.noise,
                  p.mean,     v.mean_weights,    std::move(factor.L)};
-  out.terms.rho = rounding_ratio(c, p.sweep->rows(), out.terms.smallest_eigenvalue);
+  // ρ = 1.1e-16·tr ψ2/(σ²·λmin)
+  out.terms.rho = rounding_ratio(c, *p.sweep, out.terms.smallest_eigenvalue);
   out.terms.route = choose(p, rule, out.terms.rho);
 
   const auto statistics =

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "covary/error.hpp"
 #include "covary/linalg/blas.hpp"
@@ -26,17 +27,18 @@ constexpr Index panel_width = 2048;
 
 // For each group of columns the largest Σ_j |k_ij − a_iᵀa_j| over the rows observed in it.
 Vector largest_row_sums(const SparseProblem& p, const SweepContext& c) {
-  const RowSource& rows = p.sweep->rows();
-  const Index N = rows.rows(), M = c.features->size();
+  const Index N = p.sweep->rows().rows(), D = p.sweep->rows().dims(), M = c.features->size();
   const auto groups = static_cast<Index>(p.columns.size());
   const auto seen = [&](const DataBlock& block, Index i, Index g) {
     return !std::isnan(block.y[i * block.outputs + p.columns[static_cast<std::size_t>(g)].front()]);
   };
   Vector largest = Vector::Zero(groups);
-  ReadBuffer buffer;
   for (Index first = 0; first < N; first += panel_width) {
     const Index n = std::min(panel_width, N - first);
-    const DataBlock panel = rows.read(first, n, buffer);
+    std::vector<Index> numbers(static_cast<std::size_t>(n));
+    std::iota(numbers.begin(), numbers.end(), first);
+    const Sweep::Rows rows = p.sweep->gather(numbers);
+    const DataBlock panel{{rows.X.data(), n, D, D, first}, rows.Y.data(), rows.Y.cols()};
     Matrix A(M, n);
     c.features->Kuf(c.theta, c.z, panel.x, A.data());
     solve_lower(c.Luu, A);

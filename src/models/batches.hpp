@@ -20,21 +20,47 @@ class RowWindow : public RowSource {
     return all_.read(first_ + first, n, buffer);
   }
   Reducer& reducer() const override { return all_.reducer(); }
+  bool has_noise() const override { return all_.has_noise(); }
 
  private:
   const RowSource& all_;
   Index first_, n_;
 };
 
-// Copies of rows of another source, whose sums are added up as theirs.
-class GatheredRows : public MemoryRows {
+// Some rows of another source in an order of their own, which each lane copies as it needs them.
+class ChosenRows : public RowSource {
  public:
-  GatheredRows(const RowSource& all, ConstRows X, ConstRows Y, ConstVector aux, ConstVector weights)
-      : MemoryRows(X, Y, aux, weights), all_(all) {}
+  ChosenRows(const RowSource& all, std::span<const Index> rows) : all_(all), rows_(rows) {}
+  Index rows() const override { return static_cast<Index>(rows_.size()); }
+  Index dims() const override { return all_.dims(); }
+  Index outputs() const override { return all_.outputs(); }
+  DataBlock read(Index first, Index n, ReadBuffer& buffer) const override {
+    const Index D = dims(), P = outputs();
+    buffer.x.resize(static_cast<std::size_t>(n * D));
+    buffer.y.resize(static_cast<std::size_t>(n * P));
+    buffer.noise.clear();
+    buffer.weights.clear();
+    ReadBuffer own;
+    for (Index i = 0; i < n; ++i) {
+      const DataBlock row = all_.read(rows_[static_cast<std::size_t>(first + i)], 1, own);
+      std::copy_n(row.x.data, D, buffer.x.data() + i * D);
+      std::copy_n(row.y, P, buffer.y.data() + i * P);
+      if (row.noise) buffer.noise.push_back(*row.noise);
+      if (row.weights) buffer.weights.push_back(*row.weights);
+    }
+    return {{buffer.x.data(), n, D, D, first},
+            buffer.y.data(),
+            P,
+            buffer.noise.empty() ? nullptr : buffer.noise.data(),
+            nullptr,
+            buffer.weights.empty() ? nullptr : buffer.weights.data()};
+  }
   Reducer& reducer() const override { return all_.reducer(); }
+  bool has_noise() const override { return all_.has_noise(); }
 
  private:
   const RowSource& all_;
+  std::span<const Index> rows_;
 };
 
 // Which of n things the steps 0, 1, … take, `size` at a time: every pass visits each once, in an
@@ -69,13 +95,7 @@ class Batches {
         in_memory_(in_memory),
         size_(size),
         order_(in_memory ? rows.rows() : (rows.rows() + size - 1) / size, in_memory ? size : 1,
-               seed) {
-    if (!in_memory_) return;
-    X_.resize(size, rows.dims());
-    Y_.resize(size, rows.outputs());
-    aux_.resize(size);
-    weights_.resize(size);
-  }
+               seed) {}
   Index per_pass() const { return order_.per_pass(); }
 
   template <class Use>
@@ -85,18 +105,7 @@ class Batches {
       const Index first = chosen.front() * size_;
       return use(RowWindow(rows_, first, std::min(size_, rows_.rows() - first)));
     }
-    const auto n = static_cast<Index>(chosen.size());
-    ReadBuffer none;
-    const DataBlock all = rows_.read(0, rows_.rows(), none);
-    for (Index i = 0; i < n; ++i) {
-      const Index row = chosen[static_cast<std::size_t>(i)];
-      std::copy_n(all.x.row(row), all.x.dims, X_.row(i).data());
-      std::copy_n(all.y + row * all.outputs, all.outputs, Y_.row(i).data());
-      if (all.noise) aux_(i) = all.noise[row];
-      if (all.weights) weights_(i) = all.weights[row];
-    }
-    return use(GatheredRows(rows_, X_.topRows(n), Y_.topRows(n), aux_.head(all.noise ? n : 0),
-                            weights_.head(all.weights ? n : 0)));
+    return use(ChosenRows(rows_, chosen));
   }
 
  private:
@@ -104,8 +113,6 @@ class Batches {
   bool in_memory_;
   Index size_;
   BatchOrder order_;
-  RowMatrix X_, Y_;
-  Vector aux_, weights_;
 };
 
 }  // namespace covary

@@ -28,6 +28,31 @@ void check_classes(const Likelihood& likelihood, ConstVector y) {
                     low));
 }
 
+// Likelihood::check() of rows in a file: how many targets do not suit, and the first of them.
+void check_targets(const Likelihood& likelihood, const RowSource& rows) {
+  const auto complaint = [&](double y) {
+    if (std::isnan(y)) return std::string();
+    return std::isfinite(y) ? likelihood.node().complaint(y, likelihood.node().default_aux())
+                            : fmt::format("{}", y);
+  };
+  const Sweep sweep(rows, 4096);
+  const Matrix lanes = sweep.of_lanes(2, [&]() -> Sweep::Body {
+    return [&](const DataBlock& block, double* bad) {  // the count and the first row, from 1
+      for (Index i = 0; i < block.x.n; ++i)
+        if (!complaint(block.y[i]).empty() && bad[0]++ == 0.0)
+          bad[1] = static_cast<double>(block.x.first + i + 1);
+    };
+  });
+  double first = INFINITY;
+  for (Index lane = 0; lane < lanes.cols(); ++lane)
+    if (lanes(1, lane) > 0.0) first = std::min(first, lanes(1, lane));
+  if (std::isinf(first)) return;
+  const auto row = static_cast<Index>(first) - 1;
+  throw InputError(fmt::format("{} targets do not suit {}, the first at row {}: {}",
+                               lanes.row(0).sum(), likelihood.print(), row,
+                               complaint(sweep.gather({row}).Y(0, 0))));
+}
+
 void check_column(const Vector& column, Index rows, const char* name) {
   if (column.size() && column.size() != rows)
     throw InputError(fmt::format("{} has {} entries for {} rows", name, column.size(), rows));
@@ -197,10 +222,7 @@ GeneralisedData generalised_data(FileRows& rows, const FunctionOptions& options,
   out.scaled = scaled_data(rows, options.scale_inputs,
                            real ? options.scale_outputs : ScaleMode::none, sample, options.seed);
   check_classes(l, out.scaled.Y.col(0));
-  if (!real)
-    Sweep(rows, 4096).for_each_block([&](const DataBlock& block) {
-      l.check(Eigen::Map<const Vector>(block.y, block.x.n));
-    });
+  if (!real) check_targets(l, rows);
   return out;
 }
 

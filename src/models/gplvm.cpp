@@ -11,6 +11,7 @@
 #include "models/latent_views.hpp"
 #include "models/times.hpp"
 #include "models/wide_outputs.hpp"
+#include "statistics/shelf.hpp"
 
 namespace covary {
 namespace {
@@ -45,7 +46,9 @@ void GplvmOptions::check() const {
   training.check();
 }
 
-Gplvm::Gplvm(ConstRows Y, GplvmOptions options) : options_(std::move(options)) {
+Gplvm::Gplvm(ConstRows Y, GplvmOptions options)
+    : options_(std::move(options)),
+      kept_(std::make_shared<Shelf<KeptPsi2>>([] { return KeptPsi2(); })) {
   options_.check();
   take(Y);
   const Index N = Y.rows(), Q = options_.latent;
@@ -122,6 +125,7 @@ double Gplvm::evaluate(ConstVector values, Jitter& jitter, Vector* values_bar,
   if (values_bar) *values_bar = Vector::Zero(values.size());
   GaussianRowGradient of_all;
   double value = -q.kl;
+  KeptPsi2 kept = kept_->take();
   for (const View& v : views_) {
     const GaussianRows rows(q.mean, q.variance, v.Y);
     const Sweep sweep(rows, block_rows(q.mean.rows()));
@@ -131,7 +135,7 @@ double Gplvm::evaluate(ConstVector values, Jitter& jitter, Vector* values_bar,
     GaussianRowGradient of_rows;
     SparseEvaluation e =
         evaluate_gaussian_rows(problem, unpack(v, values), jitter, values_bar ? &g : nullptr,
-                               values_bar ? &of_rows : nullptr);
+                               values_bar ? &of_rows : nullptr, &kept);
     value += e.value;
     if (values_bar) {
       const Index K = g.theta_bar.size();
@@ -147,6 +151,7 @@ double Gplvm::evaluate(ConstVector values, Jitter& jitter, Vector* values_bar,
     }
     if (evaluations) evaluations->push_back(std::move(e));
   }
+  kept_->put(std::move(kept));
   if (values_bar)
     latent_->pullback(values.data(), of_all.mean_bar, of_all.variance_bar, values_bar->data());
   if (of_latent) *of_latent = std::move(of_all);

@@ -49,7 +49,8 @@ void SampledRows::pull_inputs(RowMatrix x_bar, GaussianRowGradient& out) const {
     for (Index d = 0; d < X_.cols(); ++d) {
       const double bar = x_bar(i, d);
       out.mean_bar(i / draws, d) += bar;
-      out.variance_bar(i / draws, d) += 0.5 * bar * deviates_(i, d) / sd_(i / draws, d);
+      const double sd = sd_(i / draws, d);
+      if (sd > 0.0) out.variance_bar(i / draws, d) += 0.5 * bar * deviates_(i, d) / sd;
     }
 }
 

@@ -11,7 +11,8 @@ namespace covary {
 RowMatrix row_deviates(std::span<const Index> rows, Index Q, Index draws, std::uint64_t seed);
 
 // Rows whose inputs are N(mean, diag(variance)), as points mean + √variance·ε of equal weights that
-// sum to one a row: sums over them are means over the points, which is a bound of that rule.
+// sum to one a row: sums over them are means over the points, which is a bound of that rule. Where
+// the variance is zero the input is known: its gradient by the variance is zero too.
 class SampledRows : public RowSource {
  public:
   // n×Q, n×Q, n×P and n·draws×Q; of these the deviates are not copied.

@@ -71,6 +71,31 @@ Vector Sweep::reduce(Index size, const std::function<Body()>& make, bool apart) 
   });
 }
 
+Vector Sweep::sum_of_rows(const std::vector<Index>& rows, Index size, const RowBody& body) const {
+  std::vector<std::vector<Index>> places(static_cast<std::size_t>(lanes()));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Index block =
+        std::upper_bound(firsts_.begin(), firsts_.end(), rows[i]) - firsts_.begin() - 1;
+    places[static_cast<std::size_t>(block % lanes())].push_back(static_cast<Index>(i));
+  }
+  return rows_.reducer().reduce(lanes(), size, [&](Index lane, double* sum) {
+    ReadBuffer buffer;
+    for (const Index place : places[static_cast<std::size_t>(lane)])
+      body(rows_.read(rows[static_cast<std::size_t>(place)], 1, buffer), place, sum);
+  });
+}
+
+Sweep::Rows Sweep::gather(const std::vector<Index>& rows) const {
+  const Index n = static_cast<Index>(rows.size()), D = rows_.dims(), P = rows_.outputs();
+  const Vector all =
+      sum_of_rows(rows, n * (D + P), [&](const DataBlock& row, Index place, double* sum) {
+        std::copy_n(row.x.data, D, sum + place * (D + P));
+        std::copy_n(row.y, P, sum + place * (D + P) + D);
+      });
+  const Eigen::Map<const RowMatrix> both(all.data(), n, D + P);
+  return {both.leftCols(D), both.rightCols(P)};
+}
+
 void Sweep::for_each_block(const std::function<void(const DataBlock&)>& body) const {
   ReadBuffer buffer;
   for (Index i = 0; i < blocks(); ++i) {

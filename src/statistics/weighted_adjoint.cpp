@@ -37,7 +37,7 @@ void weighted_adjoint(const SweepContext& c, const RowRule& rule, const Sweep& s
   for (const auto& adjoint : adjoints) sides.push_back(side(adjoint, whitened, c));
   const Index B = c.mean_weights.rows(), P = sweep.rows().outputs();
   const Index size = T + Z + 1 + B * P + (proportional ? 0 : M * M);
-  if (out.want_point_noise) out.point_noise_bar.resize(sweep.rows().rows());
+  if (out.want_point_noise) out.point_noise_bar.setZero(sweep.rows().rows());
 
   const Vector sums = sweep.sum(size, [&]() -> Sweep::Body {
     auto v = std::make_shared<BlockValues>(c, sweep);

@@ -60,5 +60,23 @@ TEST_F(SvgpFile, Refusals) {
   EXPECT_THROW(Svgp(rows(data.X, data.Y), o), InputError);
 }
 
+// Of all rows, by their numbers in the file.
+TEST_F(SvgpFile, TargetsThatDoNotSuit) {
+  auto data = testing::small_data(5000, 2, 1, 3);
+  RowMatrix Y = data.Y.cwiseAbs().array().round();
+  Y(4500, 0) = -2.0;
+  Y(4801, 0) = 0.5;
+  SvgpOptions o;
+  o.likelihood = "poisson";
+  try {
+    Svgp(rows(data.X, Y), o);
+    FAIL();
+  } catch (const InputError& e) {
+    const std::string message = e.what();
+    EXPECT_EQ(message.find("2 targets do not suit poisson, the first at row 4500: "), 0U)
+        << message;
+  }
+}
+
 }  // namespace
 }  // namespace covary

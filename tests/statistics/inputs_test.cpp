@@ -77,9 +77,13 @@ TEST(RowInputs, GradientOfSamplesWithAnyMean) {
 TEST(RowInputs, KnownInputsAreOne) {
   const Case t;
   const RowMatrix none = RowMatrix::Zero(9, 2);
-  const RowTermSums points = t.terms(MemoryRows(t.X, t.Y, Vector()), false),
-                    samples = t.terms(SampledRows(t.X, none, t.Y, t.deviates), false),
-                    gaussian = t.terms(GaussianRows(t.X, none, t.Y), false);
+  GaussianRowGradient of_points, of_samples, of_gaussians;
+  const RowTermSums points = t.terms(MemoryRows(t.X, t.Y, Vector()), false, &of_points),
+                    samples = t.terms(SampledRows(t.X, none, t.Y, t.deviates), false, &of_samples),
+                    gaussian = t.terms(GaussianRows(t.X, none, t.Y), false, &of_gaussians);
+  for (const GaussianRowGradient* other : {&of_samples, &of_gaussians})
+    EXPECT_LT((other->mean_bar - of_points.mean_bar).cwiseAbs().maxCoeff(), 1e-8);
+  EXPECT_EQ(of_samples.variance_bar, none);  // of a known input there is none
   for (const RowTermSums* other : {&samples, &gaussian}) {
     EXPECT_NEAR(other->value, points.value, 1e-10 * std::abs(points.value));
     EXPECT_LT((other->A_m - points.A_m).cwiseAbs().maxCoeff(), 1e-9);

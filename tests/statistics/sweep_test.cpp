@@ -118,5 +118,25 @@ TEST(Sweep, SameBitsForAnyThreadsAtFiftyThousandRows) {
   set_threads(0);
 }
 
+// Single rows in the lanes of their blocks, in the order that was asked for.
+TEST(Sweep, SomeRows) {
+  const SweepCase t(300, 4, 2, 2, 5);
+  const Vector noise = Vector::Constant(300, 0.1);
+  const MemoryRows rows(t.X, t.Y, noise);
+  EXPECT_TRUE(rows.has_noise());
+  EXPECT_FALSE(t.rows().has_noise());
+  const Sweep sweep(rows, 7);
+  const std::vector<Index> chosen{299, 0, 6, 7, 150, 7};
+  const Sweep::Rows some = sweep.gather(chosen);
+  EXPECT_EQ(some.X, t.X(chosen, Eigen::all));
+  EXPECT_EQ(some.Y, t.Y(chosen, Eigen::all));
+  const Vector numbers =
+      sweep.sum_of_rows(chosen, 6, [](const DataBlock& row, Index place, double* sum) {
+        sum[place] += static_cast<double>(row.x.n * row.x.first);
+      });
+  EXPECT_EQ(numbers, (Vector(6) << 299, 0, 6, 7, 150, 7).finished());
+  EXPECT_EQ(sweep.gather({}).X.rows(), 0);
+}
+
 }  // namespace
 }  // namespace covary

@@ -6,6 +6,7 @@
 
 #include "covary/error.hpp"
 #include "covary/linalg/parallel.hpp"
+#include "covary/statistics/expectations.hpp"
 #include "statistics/support.hpp"
 
 namespace covary {
@@ -72,8 +73,43 @@ class SharedRows : public MemoryRows {
   Reducer& reducer_;
 };
 
-// Statistics and gradient of a sweep, end to end.
-Vector everything(const SweepCase& t, Reducer& reducer) {
+class SharedGaussianRows : public GaussianRows {
+ public:
+  SharedGaussianRows(const SweepCase& t, const RowMatrix& variances, Reducer& reducer)
+      : GaussianRows(t.X, variances, t.Y), reducer_(reducer) {}
+  Reducer& reducer() const override { return reducer_; }
+
+ private:
+  Reducer& reducer_;
+};
+
+// By the means and variances of Gaussian rows.
+Vector gradient_of_inputs(const SweepCase& t, const SweepContext& c, Reducer& reducer) {
+  const RowMatrix variances = RowMatrix::Constant(t.X.rows(), t.X.cols(), 0.2);
+  const SharedGaussianRows rows(t, variances, reducer);
+  const Sweep sweep = Sweep::for_features(rows, t.Z.rows());
+  const auto s = psi_statistics(c, sweep, {{0, 1}});
+  SweepGradient g;
+  g.theta_bar = Vector::Zero(t.theta.size());
+  g.z_bar = Vector::Zero(t.z.size());
+  GaussianRowGradient of_rows;
+  const Matrix Q = -Matrix::Identity(t.Z.rows(), t.Z.rows());
+  psi_adjoint(c, sweep, s, {{{0, 1}, Q, s[0].psi1y}}, g, of_rows);
+  Vector out(2 * t.X.size());
+  out << Eigen::Map<const Vector>(of_rows.mean_bar.data(), t.X.size()),
+      Eigen::Map<const Vector>(of_rows.variance_bar.data(), t.X.size());
+  return out;
+}
+
+// What belongs to rows stays with the process that has swept them, and of other rows there are
+// zeros: so over all processes it is a sum. `processes` of them are lanes.
+Vector of_all(const Vector& own, Reducer& reducer, Index processes) {
+  return reducer.reduce(processes, own.size(),
+                        [&](Index, double* sum) { std::copy_n(own.data(), own.size(), sum); });
+}
+
+// Statistics and gradient of a sweep, and the outputs of rows, end to end.
+Vector everything(const SweepCase& t, Reducer& reducer, Index processes) {
   const SharedRows rows(t, reducer);
   const Sweep sweep = Sweep::for_features(rows, t.Z.rows());
   const SweepContext c = t.context();
@@ -82,20 +118,31 @@ Vector everything(const SweepCase& t, Reducer& reducer) {
   SweepGradient g;
   g.theta_bar = Vector::Zero(t.theta.size());
   g.z_bar = Vector::Zero(t.z.size());
+  g.want_point_noise = true;
+  g.point_noise_bar = Vector::Constant(3000, 7.0);  // of another gradient before
   const Matrix Q = -Matrix::Identity(t.Z.rows(), t.Z.rows());
   weighted_adjoint(c, fitc, sweep, {{{0, 1}, Q, s[0].beta}}, true, g);
-  Vector out(s[0].C.size() + s[0].beta.size() + 5 + g.theta_bar.size() + g.z_bar.size() + 1);
+  const Vector of_points = of_all(g.point_noise_bar, reducer, processes);
+  const Vector of_inputs = of_all(gradient_of_inputs(t, c, reducer), reducer, processes);
+  const Sweep::Rows some = sweep.gather({2, 1700, 5, 2999});
+  Vector out(s[0].C.size() + s[0].beta.size() + 5 + g.theta_bar.size() + g.z_bar.size() + 1 +
+             of_points.size() + of_inputs.size() + some.X.size() + some.Y.size());
   out << Eigen::Map<const Vector>(s[0].C.data(), s[0].C.size()),
       Eigen::Map<const Vector>(s[0].beta.data(), s[0].beta.size()), s[0].rr, s[0].log_w, s[0].term,
-      s[0].trace, s[0].ratio, g.theta_bar, g.z_bar, g.noise_bar;
+      s[0].trace, s[0].ratio, g.theta_bar, g.z_bar, g.noise_bar, of_points, of_inputs,
+      Eigen::Map<const Vector>(some.X.data(), some.X.size()),
+      Eigen::Map<const Vector>(some.Y.data(), some.Y.size());
   return out;
 }
 
 TEST(TwoProcesses, SameBitsAsThreads) {
   const SweepCase t(3000, 150, 2, 2, 12);
-  const Vector threads = everything(t, thread_reducer());
+  const Vector threads = everything(t, thread_reducer(), 1);
   ASSERT_TRUE(threads.allFinite());
 
+  // Half of 16 lanes in two sweeps, in two more over Gaussian rows and of gathered rows; and its
+  // own outputs of rows, twice.
+  constexpr Index computed = 5 * 8 + 2;
   std::array<int, 2> there{}, back{};
   ASSERT_EQ(pipe(there.data()), 0);
   ASSERT_EQ(pipe(back.data()), 0);
@@ -107,7 +154,7 @@ TEST(TwoProcesses, SameBitsAsThreads) {
     int status = 1;
     try {
       PairReducer reducer(1, there[0], back[1]);
-      status = everything(t, reducer) == threads && reducer.computed == 16 ? 0 : 2;
+      status = everything(t, reducer, 2) == threads && reducer.computed == computed ? 0 : 2;
     } catch (...) {
     }
     _exit(status);
@@ -115,8 +162,8 @@ TEST(TwoProcesses, SameBitsAsThreads) {
   close(there[0]);
   close(back[1]);
   PairReducer reducer(0, back[0], there[1]);
-  EXPECT_EQ(everything(t, reducer), threads);
-  EXPECT_EQ(reducer.computed, 16);  // half of 16 lanes, in two sweeps
+  EXPECT_EQ(everything(t, reducer, 2), threads);
+  EXPECT_EQ(reducer.computed, computed);
   int status = -1;
   EXPECT_EQ(waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status));

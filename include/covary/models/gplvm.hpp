@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,9 @@
 #include "covary/statistics/expectations.hpp"
 
 namespace covary {
+
+template <class T>
+class Shelf;
 
 struct GplvmOptions {
   Index latent = 10;          // Q, more than is needed: what is not used switches itself off
@@ -153,6 +157,7 @@ class Gplvm {
   std::vector<std::string> warnings_;
   Parameters parameters_;
   TrainingState resume_;
+  std::shared_ptr<Shelf<KeptPsi2>> kept_;  // memory that is warm for the next evaluation
 };
 
 }  // namespace covary

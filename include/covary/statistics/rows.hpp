@@ -22,11 +22,11 @@ struct DataBlock {
 
 // What a lane reads blocks into, when they are not in memory already.
 struct ReadBuffer {
-  std::vector<double> raw, x, y;
+  std::vector<double> raw, x, y, noise, weights;
 };
 
 // A gradient by the inputs of rows: of the points, or of the means and variances of those that are
-// distributed (else empty); rows × dims.
+// distributed (else empty); rows × dims. Rows that another process has swept have zeros.
 struct GaussianRowGradient {
   RowMatrix mean_bar, variance_bar;
 };
@@ -42,6 +42,8 @@ class RowSource {
   virtual DataBlock read(Index first, Index n, ReadBuffer& buffer) const = 0;
   // What adds up sums over these rows: the threads of this process, where they are all here.
   virtual Reducer& reducer() const = 0;
+  // Whether blocks have noise variances of their rows, or what else stands beside y.
+  virtual bool has_noise() const { return false; }
   // Whether inputs are Gaussian, so that blocks have variances.
   virtual bool has_gaussian_inputs() const { return false; }
   // From the gradient by the points of the blocks to that by the inputs which these stand for.
@@ -60,6 +62,7 @@ class MemoryRows : public RowSource {
   Index outputs() const override { return outputs_; }
   DataBlock read(Index first, Index n, ReadBuffer& buffer) const override;
   Reducer& reducer() const override { return thread_reducer(); }
+  bool has_noise() const override { return noise_ != nullptr; }
 
  private:
   RowBlock x_;

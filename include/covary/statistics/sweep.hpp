@@ -34,6 +34,15 @@ class Sweep {
   Vector sum(Index size, const std::function<Body()>& make) const;
   // The sums of every lane, not added: size × lanes. For what does not add up, such as extremes.
   Matrix of_lanes(Index size, const std::function<Body()>& make) const;
+  // Σ over some rows, each read by itself in the lane of its block. The body gets its place among
+  // `rows` and is shared by the lanes.
+  using RowBody = std::function<void(const DataBlock& row, Index place, double* sum)>;
+  Vector sum_of_rows(const std::vector<Index>& rows, Index size, const RowBody& body) const;
+  // Some rows themselves, which every process then has.
+  struct Rows {
+    RowMatrix X, Y;
+  };
+  Rows gather(const std::vector<Index>& rows) const;
   // One after the other, on this thread.
   void for_each_block(const std::function<void(const DataBlock&)>& body) const;
 

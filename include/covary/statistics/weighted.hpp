@@ -82,7 +82,7 @@ struct SweepGradient {
   Vector theta_bar, z_bar;
   double noise_bar = 0.0;
   Matrix mean_bar;         // like mean_weights
-  Vector point_noise_bar;  // of every row, if want_point_noise
+  Vector point_noise_bar;  // of the rows swept here, if want_point_noise; of others zero
   bool want_point_noise = false;
   Matrix residual;  // Σ d̄ a aᵀ over all groups; empty where the rule is proportional
 };
