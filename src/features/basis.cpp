@@ -7,6 +7,7 @@
 #include "covary/linalg/parallel.hpp"
 #include "features/basis_expectations.hpp"
 #include "features/kinds.hpp"
+#include "kernels/input_moments.hpp"
 
 namespace covary {
 namespace {
@@ -133,6 +134,11 @@ class BasisFeatures final : public Features {
     const RowBlock all{z, Z_.rows(), dims(), dims()};
     return basis_expectations(kernel_, theta, all, weights_at(z));
   }
+  std::unique_ptr<InputMoments> input_moments(const double* theta, const double* z) const override {
+    return std::make_unique<InputMoments>(
+        kernel_, Eigen::Map<const Vector>(theta, kernel_.parameter_count(dims())),
+        Eigen::Map<const RowMatrix>(z, Z_.rows(), Z_.cols()), weights_at(z));
+  }
   FeaturesPtr for_term(const Kernel& term) const override {
     return std::make_shared<BasisFeatures>(term, Z_, weights_);
   }
@@ -185,6 +191,7 @@ const FeatureKind basis_kind{"basis(C)",
                                const Index C = r.S() / (r.M() * (r.D() + 1));
                                const RowMatrix Z = r.rows(r.M() * C, r.D());
                                return basis_features(kernel, Z, r.rows(r.M(), C));
-                             }};
+                             },
+                             true};
 
 }  // namespace covary

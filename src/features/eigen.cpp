@@ -13,6 +13,7 @@
 #include "features/hermite.hpp"
 #include "features/kinds.hpp"
 #include "features/largest_products.hpp"
+#include "features/warnings.hpp"
 
 namespace covary {
 namespace {
@@ -111,6 +112,13 @@ class EigenFeatures final : public Features, public WithDegrees {
     return over_two_deviations(Eigen::Map<const Vector>(z, dims()),
                                Eigen::Map<const Vector>(z + dims(), dims()));
   }
+  std::vector<std::string> warnings(const double* theta, const double* z,
+                                    ConstRows X) const override {
+    std::vector<std::string> out;
+    warn_of_underflow(theta, z, out);
+    warn_of_measure(theta, z, X, out);
+    return out;
+  }
   bool is_white() const override { return true; }
   std::optional<Spectrum> spectrum(const double* theta, const double* z) const override {
     const GaussianKernel::Term k = gaussian_.at(0, theta);
@@ -136,6 +144,47 @@ class EigenFeatures final : public Features, public WithDegrees {
     for (Index d = 0; d < dims(); ++d)
       out.push_back(basis(w, z, d).values(column_of(x, d), degrees_.col(d).maxCoeff()));
     return out;
+  }
+
+  void warn_of_underflow(const double* theta, const double* z,
+                         std::vector<std::string>& out) const {
+    const Vector w = gaussian_.at(0, theta).w;
+    const Index D = dims();
+    Vector logs(D);
+    for (Index d = 0; d < D; ++d)
+      logs(d) = w(d) > 0.0 ? std::log(eigenvalue_ratio(1.0 / std::sqrt(w(d)), z[D + d])) : 0.0;
+    Index idle = 0;
+    for (Index m = 0; m < size(); ++m) {
+      double log_value = 0.0;
+      for (Index d = 0; d < D; ++d) log_value += logs(d) * static_cast<double>(degrees_(m, d));
+      idle += log_value < std::log(1e-32);
+    }
+    if (idle > 0)
+      out.push_back(fmt::format(
+          "{} of {} eigenfunctions have eigenvalues below 1e-32 of the largest: they add nothing "
+          "and cost as much as others; {} would do",
+          idle, size(), size() - idle));
+  }
+  // k(x, x) − q(x, x) at the worst row.
+  void warn_of_measure(const double* theta, const double* z, ConstRows X,
+                       std::vector<std::string>& out) const {
+    const double variance = gaussian_.at(0, theta).v;
+    double worst = 0.0;
+    Index at = 0;
+    Vector k(size());
+    for (const Index i : rows_to_ask(X)) {
+      const RowMatrix row = X.row(i);
+      Kuf(theta, z, {row.data(), 1, row.cols(), row.cols()}, k.data());
+      const double left = 1.0 - k.squaredNorm() / variance;
+      if (left <= worst) continue;
+      worst = left;
+      at = i;
+    }
+    if (worst > 0.5)
+      out.push_back(fmt::format(
+          "the measure of the eigenfunctions is narrower than the data, or they are too few: at "
+          "row {} they leave {:.0f} % of the variance; take more of them or a larger features.sd",
+          at, 100.0 * worst));
   }
 
   GaussianKernel gaussian_;

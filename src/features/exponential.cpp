@@ -13,6 +13,7 @@
 #include "features/exponential_roots.hpp"
 #include "features/kinds.hpp"
 #include "features/stationary_kernel.hpp"
+#include "features/warnings.hpp"
 
 namespace covary {
 namespace {
@@ -199,6 +200,13 @@ class L2Fourier final : public IntervalFeatures<L2Fourier> {
     add(theta, log_v_bar, l_bar, theta_bar);
   }
 
+  std::vector<std::string> warnings(const double*, const double* z, ConstRows X) const override {
+    std::vector<std::string> out;
+    warn_of_interval(z[0] - 0.5 * z[1], z[0] + 0.5 * z[1], X, "set features.length wider", out);
+    warn_of_nyquist(Vector::Constant(1, std::numbers::pi * static_cast<double>(size() - 1) / z[1]),
+                    X, out);
+    return out;
+  }
   FeaturesPtr for_term(const Kernel& term) const override {
     return std::make_shared<L2Fourier>(term, centre(), length(), K_);
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -9,6 +10,7 @@
 #include "covary/features/one_pass.hpp"
 #include "features/matern_space.hpp"
 #include "features/stationary_kernel.hpp"
+#include "features/warnings.hpp"
 
 namespace covary {
 namespace {
@@ -211,6 +213,16 @@ class FourierFeatures final : public Features, public OnePassFeatures {
   }
 
   RowMatrix where(const double* z) const override { return Vector::LinSpaced(5, z[0], z[1]); }
+  std::vector<std::string> warnings(const double* theta, const double* z,
+                                    ConstRows X) const override {
+    std::vector<std::string> out;
+    warn_of_interval(z[0], z[1], X, "set features.interval wider", out);
+    if (order_ == 0) warn_of_defect(theta, z, X, out);
+    warn_of_nyquist(
+        Vector::Constant(1, std::numbers::pi * static_cast<double>(size() - 1) / (z[1] - z[0])), X,
+        out);
+    return out;
+  }
   FeaturesPtr for_term(const Kernel& term) const override {
     return std::make_shared<FourierFeatures>(term, a_, b_, K_);
   }
@@ -219,6 +231,24 @@ class FourierFeatures final : public Features, public OnePassFeatures {
   struct Place {
     double t, side, distance;  // the nearest point inside; −1, 0 or 1; how far outside
   };
+  // The harmonics' own defect, which more of them do not mend.
+  void warn_of_defect(const double* theta, const double* z, ConstRows X,
+                      std::vector<std::string>& out) const {
+    const double v = theta[theta_], l = theta[theta_ + 1];
+    double worst = 0.0, where = 0.0;
+    for (Index i = 0; i < X.rows(); ++i) {
+      const double x = std::clamp(X(i, 0), z[0], z[1]),
+                   defect = periodic_defect(v, l, z[0], z[1], x);
+      if (defect <= worst) continue;
+      worst = defect;
+      where = X(i, 0);
+    }
+    if (worst > 0.01 * v)
+      out.push_back(fmt::format(
+          "the harmonics are periodic and leave {:.3g} of the variance {:.3g} at x = {:.4g}, "
+          "however many there are: set features.interval to reach further beyond the data",
+          worst, v, where));
+  }
   struct Wave {
     double value, slope, curve;  // of harmonic m at that point
   };

@@ -9,6 +9,7 @@
 #include "covary/features/stacked.hpp"
 #include "features/kinds.hpp"
 #include "features/largest_products.hpp"
+#include "features/warnings.hpp"
 
 namespace covary {
 namespace {
@@ -126,6 +127,14 @@ class FourierProduct final : public Features {
     RowMatrix out(5, dims());
     for (Index d = 0; d < dims(); ++d) out.col(d) = Vector::LinSpaced(5, z[2 * d], z[2 * d + 1]);
     return out;
+  }
+  std::vector<std::string> warnings(const double*, const double* z, ConstRows X) const override {
+    const Eigen::Map<const RowMatrix> intervals(z, dims(), 2);
+    const Index rows = rows_outside(X, intervals.col(0), intervals.col(1));
+    if (rows == 0) return {};
+    return {fmt::format(
+        "{} of {} rows lie outside the intervals of the features: set features.interval wider",
+        rows, X.rows())};
   }
   FeaturesPtr for_term(const Kernel& term) const override {
     return std::make_shared<FourierProduct>(term, intervals_, harmonics_);

@@ -12,6 +12,7 @@
 #include "features/degrees.hpp"
 #include "features/kinds.hpp"
 #include "features/stationary_kernel.hpp"
+#include "features/warnings.hpp"
 
 namespace covary {
 namespace {
@@ -114,6 +115,15 @@ class HilbertFeatures final : public Features, public WithDegrees {
   RowMatrix where(const double* z) const override {
     return over_two_deviations(Eigen::Map<const Vector>(z, dims()),
                                0.5 * Eigen::Map<const Vector>(z + dims(), dims()));
+  }
+  std::vector<std::string> warnings(const double*, const double* z, ConstRows X) const override {
+    const Eigen::Map<const Vector> centre(z, dims()), half(z + dims(), dims());
+    const Index rows = rows_outside(X, centre - half, centre + half);
+    if (rows == 0) return {};
+    return {fmt::format(
+        "{} of {} rows lie outside the box of the basis functions, where they are zero: set "
+        "features.half_widths larger",
+        rows, X.rows())};
   }
   bool is_white() const override { return true; }
   FeaturesPtr for_term(const Kernel& term) const override {

@@ -8,6 +8,7 @@
 #include "covary/linalg/blas.hpp"
 #include "covary/linalg/parallel.hpp"
 #include "features/kinds.hpp"
+#include "kernels/input_moments.hpp"
 
 namespace covary {
 namespace {
@@ -89,6 +90,11 @@ class InducingPoints : public Features {
     return Eigen::Map<const RowMatrix>(z, Z_.rows(), Z_.cols());
   }
   std::optional<RowMatrix> inputs(const double* z) const override { return where(z); }
+  std::unique_ptr<InputMoments> input_moments(const double* theta, const double* z) const override {
+    return std::make_unique<InputMoments>(
+        kernel_, Eigen::Map<const Vector>(theta, kernel_.parameter_count(dims())),
+        Eigen::Map<const RowMatrix>(z, Z_.rows(), Z_.cols()));
+  }
   std::unique_ptr<GaussianExpectations> expectations(const double* theta,
                                                      const double* z) const override {
     return GaussianExpectations::make(kernel_, theta, points(z));

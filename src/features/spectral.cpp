@@ -6,6 +6,7 @@
 #include "covary/features/parametric.hpp"
 #include "features/kinds.hpp"
 #include "features/stationary_kernel.hpp"
+#include "features/warnings.hpp"
 
 namespace covary {
 namespace {
@@ -85,6 +86,18 @@ class SpectralFeatures final : public Features {
 
   RowMatrix where(const double*) const override {
     return over_two_deviations(Vector::Zero(dims()), Vector::Ones(dims()));
+  }
+  // A few frequencies of a heavy-tailed spectrum always lie beyond: said of those that were
+  // trained.
+  std::vector<std::string> warnings(const double* theta, const double* z,
+                                    ConstRows X) const override {
+    std::vector<std::string> out;
+    if (!trained_) return out;
+    const Eigen::Map<const RowMatrix> xi(z, directions_.rows(), dims());
+    warn_of_nyquist(xi.cwiseAbs().colwise().maxCoeff().transpose().cwiseProduct(
+                        spectrum_.at(theta).w.cwiseSqrt()),
+                    X, out);
+    return out;
   }
   bool is_white() const override { return true; }
   FeaturesPtr for_term(const Kernel& term) const override {

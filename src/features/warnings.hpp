@@ -3,14 +3,20 @@
 #include <string>
 #include <vector>
 
-#include "covary/features/features.hpp"
+#include "covary/linalg/types.hpp"
 
 namespace covary {
 
-// What is likely wrong with features at these values for rows X, in words, and what to do: an
-// interval, box or measure that does not cover the rows, frequencies beyond what rows so far apart
-// can show, eigenfunctions that add nothing. None for points.
-std::vector<std::string> feature_warnings(const Features& features, const Kernel& kernel,
-                                          ConstVector theta, ConstVector z, ConstRows X);
+// What Features::warnings() of several kinds have alike: they add their lines to `out`.
+
+// Rows outside low … high in some column.
+Index rows_outside(ConstRows X, const Vector& low, const Vector& high);
+// Rows beyond the interval of one column that the features cover; `how` to widen it.
+void warn_of_interval(double a, double b, ConstRows X, const std::string& how,
+                      std::vector<std::string>& out);
+// Frequencies, the largest of each column, beyond what rows so far apart tell from lower ones.
+void warn_of_nyquist(const Vector& largest, ConstRows X, std::vector<std::string>& out);
+// Some thousand rows spread evenly, and those at the ends of each column.
+std::vector<Index> rows_to_ask(ConstRows X);
 
 }  // namespace covary

@@ -10,6 +10,7 @@
 #include "covary/linalg/parallel.hpp"
 #include "covary/linalg/vector_math.hpp"
 #include "features/gaussian_kernel.hpp"
+#include "features/warnings.hpp"
 #include "features/window_pairs.hpp"
 
 namespace covary {
@@ -162,6 +163,12 @@ class WindowFeatures final : public Features {
     const Windows u = unpack(z);
     if (kind_ != Kind::frequency) return u.mu;
     return over_two_deviations(u.mu.row(0).transpose(), u.s.row(0).cwiseSqrt().transpose());
+  }
+  std::vector<std::string> warnings(const double*, const double* z, ConstRows X) const override {
+    std::vector<std::string> out;
+    if (waves())
+      warn_of_nyquist(unpack(z).omega.cwiseAbs().colwise().maxCoeff().transpose(), X, out);
+    return out;
   }
   FeaturesPtr for_term(const Kernel& term) const override {
     return std::make_shared<WindowFeatures>(kind_, term, start_);

@@ -82,7 +82,9 @@ bool InducingPosterior::can(Capability c) const {
     case Capability::function_draws:
       return shared && points;
     case Capability::gaussian_inputs:
-      return shared && points && parts_.mean.is_zero();
+      return shared && parts_.mean.is_zero() &&
+             parts_.parts.front().features->input_moments(parts_.parts.front().theta.data(),
+                                                          parts_.parts.front().z.data());
     default:
       return false;
   }

@@ -226,8 +226,7 @@ SparsePosterior with_gaussian_rows(const SparsePosterior& posterior, ConstRows m
     throw Unsupported(
         fmt::format("rows with Gaussian inputs join a sparse model by vfe; this one is '{}'",
                     p.approximation.print()));
-  const RowMatrix Z =
-      inducing_inputs(*p.features, p.values.z.data(), "rows with Gaussian inputs need");
+  const auto moments = input_moments(*p.features, p.values.theta.data(), p.values.z.data());
   if (!p.mean.is_zero())
     throw Unsupported(fmt::format("rows with Gaussian inputs need a zero mean; the model has '{}'",
                                   p.mean.print()));
@@ -236,13 +235,12 @@ SparsePosterior with_gaussian_rows(const SparsePosterior& posterior, ConstRows m
     throw InputError(
         fmt::format("there are {} rows of inputs and {} covariances", mean.rows(), S.size()));
   const Index M = p.features->size();
-  const InputMoments moments(p.kernel, p.values.theta, Z);
   std::vector<PsiStatistics> psi;
   psi.reserve(columns.size());
   for (const auto& own : columns)
     psi.push_back({own, Matrix::Zero(M, M), Matrix::Zero(M, static_cast<Index>(own.size()))});
   for (Index i = 0; i < mean.rows(); ++i) {
-    const KernelMoments m = moments(mean.row(i).transpose(), S[static_cast<std::size_t>(i)]);
+    const KernelMoments m = (*moments)(mean.row(i).transpose(), S[static_cast<std::size_t>(i)]);
     for (PsiStatistics& s : psi)
       if (!std::isnan(Y(i, s.columns.front()))) add_row(m, Y.row(i).transpose(), s);
   }

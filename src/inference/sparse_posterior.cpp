@@ -11,6 +11,7 @@
 #include "covary/linalg/blas.hpp"
 #include "covary/linalg/parallel.hpp"
 #include "inference/sparse_blocks.hpp"
+#include "kernels/input_moments.hpp"
 
 namespace covary {
 namespace {
@@ -91,7 +92,8 @@ bool SparsePosterior::can(Capability c) const {
     case Capability::split:
       return true;
     case Capability::gaussian_inputs:
-      return is_process && points && parts_.mean.is_zero();
+      return is_process && parts_.mean.is_zero() &&
+             parts_.features->input_moments(parts_.values.theta.data(), parts_.values.z.data());
     case Capability::function_draws:
     case Capability::compression:
       return is_process && points;

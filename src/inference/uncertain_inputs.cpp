@@ -21,6 +21,8 @@ void check_mean(const Mean& mean) {
                                   mean.print()));
 }
 
+Vector flat(const RowMatrix& X) { return Eigen::Map<const Vector>(X.data(), X.size()); }
+
 }  // namespace
 
 UncertainInputs::UncertainInputs(const Posterior& posterior)
@@ -31,14 +33,15 @@ UncertainInputs ExactPosterior::at_gaussians() const { return UncertainInputs(*t
 UncertainInputs SparsePosterior::at_gaussians() const { return UncertainInputs(*this); }
 
 UncertainInputs::UncertainInputs(const ExactPosterior& posterior)
-    : kernel_(posterior.parts().kernel),
+    : features_(inducing_points(posterior.parts().kernel, posterior.parts().X)),
       theta_(posterior.parts().theta),
-      moments_(kernel_, theta_, posterior.parts().X),
+      z_(flat(posterior.parts().X)),
+      moments_(posterior.parts().kernel, theta_, posterior.parts().X),
       noise_(posterior.parts().noise_variance),
       dims_(posterior.dims()),
       outputs_(posterior.functions()) {
   check_mean(posterior.parts().mean);
-  const Index N = Z().rows();
+  const Index N = M();
   for (const ExactPosterior::Group& own : posterior.groups_) {
     const auto& [columns, rows] = own.pattern;
     Group g{columns, Matrix::Zero(N, own.alpha.cols()), Matrix::Zero(N, N), own.factor.L, {}, rows,
@@ -50,34 +53,27 @@ UncertainInputs::UncertainInputs(const ExactPosterior& posterior)
 }
 
 UncertainInputs::UncertainInputs(const SitePosterior& posterior)
-    : kernel_(posterior.kernel()),
+    : features_(inducing_points(posterior.kernel(), posterior.training_inputs())),
       theta_(posterior.theta()),
-      moments_(kernel_, theta_, posterior.training_inputs()),
+      z_(flat(posterior.training_inputs())),
+      moments_(posterior.kernel(), theta_, posterior.training_inputs()),
       noise_(0.0),
       dims_(posterior.dims()),
       outputs_(posterior.functions()) {
   check_mean(posterior.mean());
   for (Index l = 0; l < outputs_; ++l) {
     const FunctionPosterior& own = posterior.parts()[static_cast<std::size_t>(l)];
-    if (!(own.kernel == kernel_) || own.parameters.kernel != theta_)
+    if (!(own.kernel == posterior.kernel()) || own.parameters.kernel != theta_)
       throw Unsupported("uncertain inputs need one kernel for all functions");
     groups_.push_back({{l}, own.alpha, own.factor.dense(), {}, {}, {}, {}});
   }
 }
 
-namespace {
-
-RowMatrix points_of(const SparsePosterior& posterior) {
-  const SparsePosteriorParts& p = posterior.parts();
-  return inducing_inputs(*p.features, p.values.z.data(), "uncertain inputs need");
-}
-
-}  // namespace
-
 UncertainInputs::UncertainInputs(const SparsePosterior& posterior)
-    : kernel_(posterior.parts().kernel),
+    : features_(posterior.parts().features),
       theta_(posterior.parts().values.theta),
-      moments_(kernel_, theta_, points_of(posterior)),
+      z_(posterior.parts().values.z),
+      moments_(*input_moments(*features_, theta_.data(), z_.data())),
       noise_(posterior.can(Capability::outputs) ? posterior.noise_variance() : 0.0),
       dims_(posterior.dims()),
       outputs_(posterior.functions()) {
@@ -189,7 +185,7 @@ Prediction UncertainInputs::predict(ConstRows mean, const std::vector<Matrix>& S
 }
 
 Matrix UncertainInputs::weights() const {
-  Matrix out(Z().rows(), outputs_);
+  Matrix out(M(), outputs_);
   for (const Group& g : groups_)
     for (std::size_t p = 0; p < g.columns.size(); ++p)
       out.col(g.columns[p]) = g.weights.col(static_cast<Index>(p));
@@ -219,9 +215,7 @@ Matrix UncertainInputs::covariance(ConstRows mean, ConstRows variance) const {
 
 // −(1/2σ²)[|y|² − 2ψ1ᵀBy + tr(Ψ2(BBᵀ − P·R)) + Pψ0] − ½P·log 2πσ², over what is observed.
 UncertainInputs::RowTerm::RowTerm(const UncertainInputs& of, const double* y)
-    : of_(of),
-      psi1_bar_(Vector::Zero(of.Z().rows())),
-      psi2_bar_(Matrix::Zero(of.Z().rows(), of.Z().rows())) {
+    : of_(of), psi1_bar_(Vector::Zero(of.M())), psi2_bar_(Matrix::Zero(of.M(), of.M())) {
   const double half = 0.5 / of.noise_;
   for (const Group& g : of.groups_) {
     std::vector<Index> seen;
@@ -248,9 +242,9 @@ UncertainInputs::RowTerm::RowTerm(const UncertainInputs& of, const double* y)
 
 double UncertainInputs::RowTerm::operator()(const double* mean, const double* variance,
                                             double* mean_bar, double* variance_bar) const {
-  const Index M = of_.Z().rows();
+  const Index M = of_.M();
   const GaussianBlock x{{mean, 1, of_.dims_, of_.dims_}, variance};
-  const auto psi = GaussianExpectations::make(of_.kernel_, of_.theta_.data(), of_.inducing());
+  const auto psi = gaussian_expectations(*of_.features_, of_.theta_.data(), of_.z_.data());
   Vector psi1(M);
   Matrix psi2 = Matrix::Zero(M, M);
   double psi0 = 0.0;
@@ -260,7 +254,7 @@ double UncertainInputs::RowTerm::operator()(const double* mean, const double* va
   mirror_lower(psi2);
   const double psi0_bar = -0.5 * count_ / of_.noise_;
   if (mean_bar) {
-    Vector theta_bar = Vector::Zero(of_.theta_.size()), z_bar = Vector::Zero(of_.Z().size());
+    Vector theta_bar = Vector::Zero(of_.theta_.size()), z_bar = Vector::Zero(of_.z_.size());
     const GaussianBars to{theta_bar.data(), z_bar.data(), mean_bar, variance_bar};
     psi->psi0_pullback(x, &psi0_bar, to);
     psi->psi1_pullback(x, psi1_bar_.data(), to);

@@ -17,8 +17,8 @@ namespace covary {
 // Where the posterior knows no noise it is zero: outputs are functions.
 class UncertainInputs {
  public:
-  // Unsupported unless the features are inducing points, the mean function is zero and the
-  // variance is that of a Gaussian process (neither "sor" nor "cglb").
+  // Unsupported unless the features have expectations under Gaussian inputs, the mean function is
+  // zero and the variance is that of a Gaussian process (neither "sor" nor "cglb").
   explicit UncertainInputs(const SparsePosterior& posterior);
   // Girard et al. (2003): moment matching with the exact posterior.
   explicit UncertainInputs(const ExactPosterior& posterior);
@@ -79,11 +79,10 @@ class UncertainInputs {
   };
   void check(Index row, ConstVector mean, ConstMatrix S) const;
   Prediction predict(ConstRows mean, const std::function<Matrix(Index)>& S) const;
-  const RowMatrix& Z() const { return moments_.inducing(); }
-  RowBlock inducing() const { return {Z().data(), Z().rows(), dims_, dims_}; }
+  Index M() const { return features_->size(); }
 
-  Kernel kernel_;
-  Vector theta_;
+  FeaturesPtr features_;  // of a posterior through rows, points at these
+  Vector theta_, z_;
   InputMoments moments_;
   double noise_;
   Index dims_, outputs_;

@@ -193,6 +193,19 @@ KernelMoments ruled_moments(const KernelNode& kernel, const NormalRule& rule, co
   return out;
 }
 
+KernelMoments sums_of(const KernelMoments& points, const RowMatrix& w) {
+  const Index M = w.rows(), C = w.cols(), D = points.with_input.rows();
+  KernelMoments out{points.psi0, Vector::Zero(M), Matrix::Zero(M, M), Matrix::Zero(D, M)};
+  for (Index a = 0; a < C; ++a) {
+    out.psi1 += w.col(a).cwiseProduct(points.psi1.segment(a * M, M));
+    out.with_input += points.with_input.middleCols(a * M, M) * w.col(a).asDiagonal();
+    for (Index b = 0; b < C; ++b)
+      out.covariance += w.col(a).asDiagonal() *
+                        Matrix(points.covariance.block(a * M, b * M, M, M)) * w.col(b).asDiagonal();
+  }
+  return out;
+}
+
 }  // namespace
 
 struct InputMoments::Parts {
@@ -201,18 +214,24 @@ struct InputMoments::Parts {
   RowMatrix Z;
   std::optional<GaussianForm> form;
   std::optional<NormalRule> rule;  // where there is no form
+  RowMatrix weights;               // of sums; else empty
 };
 
-InputMoments::InputMoments(const Kernel& kernel, Vector theta, RowMatrix Z) {
+InputMoments::InputMoments(const Kernel& kernel, Vector theta, RowMatrix Z)
+    : InputMoments(kernel, std::move(theta), std::move(Z), RowMatrix()) {}
+
+InputMoments::InputMoments(const Kernel& kernel, Vector theta, RowMatrix Z, RowMatrix weights) {
   const Index D = Z.cols();
   kernel.node().check(D);
-  auto parts = std::make_shared<Parts>(
-      Parts{kernel, std::move(theta), std::move(Z), kernel.node().gaussian_form(D), {}});
+  auto parts = std::make_shared<Parts>(Parts{kernel,
+                                             std::move(theta),
+                                             std::move(Z),
+                                             kernel.node().gaussian_form(D),
+                                             {},
+                                             std::move(weights)});
   if (!parts->form) parts->rule.emplace(D);
   parts_ = std::move(parts);
 }
-
-const RowMatrix& InputMoments::inducing() const { return parts_->Z; }
 
 KernelMoments InputMoments::operator()(ConstVector mean, ConstMatrix S) const {
   const Parts& p = *parts_;
@@ -221,8 +240,9 @@ KernelMoments InputMoments::operator()(ConstVector mean, ConstMatrix S) const {
     throw InputError(
         fmt::format("an input of {} columns has a covariance of {}×{}; the kernel's have {}",
                     mean.size(), S.rows(), S.cols(), D));
-  return p.form ? closed_moments(*p.form, p.theta, p.Z, mean, S)
-                : ruled_moments(p.kernel.node(), *p.rule, p.theta, p.Z, mean, S);
+  KernelMoments m = p.form ? closed_moments(*p.form, p.theta, p.Z, mean, S)
+                           : ruled_moments(p.kernel.node(), *p.rule, p.theta, p.Z, mean, S);
+  return p.weights.size() ? sums_of(m, p.weights) : m;
 }
 
 }  // namespace covary

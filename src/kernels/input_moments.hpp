@@ -6,7 +6,8 @@
 
 namespace covary {
 
-// How a kernel's values at inducing inputs Z are spread when the other input is x ~ N(mean, S).
+// How a kernel's values at inducing inputs Z are spread when the other input is x ~ N(mean, S); or
+// how sums of them are, which then stand in place of k(Z, x).
 struct KernelMoments {
   double psi0 = 0.0;  // ⟨k(x, x)⟩, white noise included
   Vector psi1;        // ⟨k(Z, x)⟩, M
@@ -19,12 +20,13 @@ struct KernelMoments {
 // rounding. In closed form where GaussianExpectations has one, with
 //   S̃ = (S⁻¹ + W)⁻¹,  log|I + S·W|
 // for the weights W of one term and of each pair; by its fixed rule over normal deviates otherwise.
-// Thread-safe. O(D³ + M·D² + M²·D) a row, O(M²·D) if S is diagonal.
+// Thread-safe. O(D³ + M·D² + M²·D) a row, O(M²·D) if S is diagonal, for M inputs.
 class InputMoments {
  public:
   InputMoments(const Kernel& kernel, Vector theta, RowMatrix Z);
+  // Of the M sums Σ_c w_mc k(z_m⁽ᶜ⁾, x), weights M×C; row c·M + m of Z is z_m⁽ᶜ⁾.
+  InputMoments(const Kernel& kernel, Vector theta, RowMatrix Z, RowMatrix weights);
 
-  const RowMatrix& inducing() const;
   // S: D×D, symmetric and positive semidefinite, or the D×1 of its diagonal.
   KernelMoments operator()(ConstVector mean, ConstMatrix S) const;
 

@@ -9,7 +9,6 @@
 #include "covary/inference/cglb.hpp"
 #include "covary/inference/one_pass.hpp"
 #include "covary/inference/sparse_posterior.hpp"
-#include "features/warnings.hpp"
 #include "inference/pitc.hpp"
 #include "models/feature_settings.hpp"
 #include "models/one_pass_cache.hpp"
@@ -195,7 +194,7 @@ RegressionFit SparseRegression::fit(Trainer& trainer) {
       routes[static_cast<int>(e.terms.route)], e.terms.rho, e.terms.smallest_eigenvalue);
   summary.warnings.insert(summary.warnings.begin(), warnings_.begin(), warnings_.end());
   const SparseValues own = unpack(values);
-  for (auto& line : feature_warnings(*features_, options_.kernel, own.theta, own.z, X_))
+  for (auto& line : features_->warnings(own.theta.data(), own.z.data(), X_))
     summary.warnings.push_back(std::move(line));
   const double floor = noise_only_evidence(*rows_);
   if (e.value <= floor && options_.training.max_iterations > 0) {

@@ -59,8 +59,8 @@ void SparseRegression::set_sums_from(ConstRows rows, Trainer& trainer, Jitter& j
 // brief training of both says which.
 bool SparseRegression::choose_start_of_sums(Trainer& trainer, Jitter& jitter) {
   const FeatureChoice kind = options_.features;
-  if (kind.name() != "basis" || kind.points == 1 || !trains_features() || settings_->holds_any() ||
-      options_.Z.size() > 0 || options_.training.max_iterations == 0)
+  if (!kind.kind->sums_of_points || kind.stacked || kind.points == 1 || !trains_features() ||
+      settings_->holds_any() || options_.Z.size() > 0 || options_.training.max_iterations == 0)
     return false;
   const Index all = features_->size() * kind.points;
   constexpr Index most = 2000;  // beyond, points would cost more than many steps

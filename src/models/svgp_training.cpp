@@ -133,8 +133,7 @@ GeneralisedFit Svgp::described(const Parameters& parameters, const WhitenedGauss
   const Vector values = parameters.values();
   const Unpacked at = unpack(values);
   for (std::size_t i = 0; i < features_.size(); ++i)
-    for (auto& line :
-         feature_warnings(*features_[i], options_.kernel, at.values.theta[i], at.values.z[i], X_))
+    for (auto& line : features_[i]->warnings(at.values.theta[i].data(), at.values.z[i].data(), X_))
       summary.warnings.push_back(std::move(line));
   InducingPosteriorParts parts;
   for (std::size_t i = 0; i < features_.size(); ++i)

@@ -6,6 +6,7 @@
 #include "covary/features/choice.hpp"
 #include "covary/kernels/expectations.hpp"
 #include "features/features_case.hpp"
+#include "kernels/input_moments.hpp"
 
 namespace covary {
 namespace {
@@ -43,6 +44,7 @@ TEST(FeatureKinds, DoWhatTheTableSays) {
     EXPECT_EQ(paths, kind->parameters);
     const Vector z = own.values();
     EXPECT_EQ(u->expectations(theta.data(), z.data()) != nullptr, kind->gaussian_inputs);
+    EXPECT_EQ(u->input_moments(theta.data(), z.data()) != nullptr, kind->gaussian_inputs);
     if (!kind->gaussian_inputs) {
       EXPECT_THROW(gaussian_expectations(*u, theta.data(), z.data()), Unsupported);
     }

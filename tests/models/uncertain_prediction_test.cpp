@@ -37,8 +37,10 @@ RegressionFit exact_fit(const Data& d, const Kernel& kernel = "se(ard)") {
   o.training.max_iterations = 30;
   return Regression(d.X, d.Y, o).fit();
 }
-RegressionFit sparse_fit(const Data& d, const char* approximation) {
+RegressionFit sparse_fit(const Data& d, const char* approximation,
+                         const char* features = "points") {
   SparseRegressionOptions o;
+  o.features = features;
   o.approximation = approximation;
   o.inducing = 12;
   o.training.starts = 1;
@@ -95,6 +97,7 @@ TEST(UncertainPrediction, E28MomentsAreThoseOfQuadrature) {
   expect_quadrature(exact_fit(d));
   expect_quadrature(exact_fit(d, "se(ard) + white"));
   for (const char* approximation : {"vfe", "fitc"}) expect_quadrature(sparse_fit(d, approximation));
+  expect_quadrature(sparse_fit(d, "vfe", "basis(2)"));
 }
 
 TEST(UncertainPrediction, E28MissingOutputsHaveTheirOwnRows) {
@@ -127,8 +130,8 @@ TEST(UncertainPrediction, E28CorrelatedInputsByQuadrature) {
   Matrix L(2, 2);
   L << 0.4, 0.0, -0.004, 0.003;
   const RowMatrix at = d.X.topRows(1);
-  for (const bool exact : {true, false}) {
-    const RegressionFit fit = exact ? exact_fit(d) : sparse_fit(d, "vfe");
+  for (const RegressionFit& fit :
+       {exact_fit(d), sparse_fit(d, "vfe"), sparse_fit(d, "vfe", "basis(2)")}) {
     RowMatrix X(rule.nodes.size() * rule.nodes.size(), 2);
     Vector weight(X.rows());
     for (Index i = 0, a = 0; a < rule.nodes.size(); ++a)

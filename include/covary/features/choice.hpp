@@ -57,6 +57,8 @@ struct FeatureKind {
   FeaturesPtr (*start)(const FeatureStart& start, Index C);
   // From what record_features() says of them; InputError where that does not belong together.
   FeaturesPtr (*restore)(const struct FeatureRecord& record, const Kernel& kernel);
+  // Weighted sums of C values of the function, which a fit of more points may show where to start.
+  bool sums_of_points = false;
 };
 const std::vector<const FeatureKind*>& feature_kinds();
 // The expressions of those for which `which` holds, in a sentence.

@@ -10,6 +10,7 @@
 namespace covary {
 
 class GaussianExpectations;
+class InputMoments;
 class OnePassFeatures;
 class Spectrum;
 
@@ -49,6 +50,12 @@ class Features {
   // Inputs at which the features are; of those that cover a range at once, five over two standard
   // deviations to either side.
   virtual RowMatrix where(const double* z) const = 0;
+  // What is likely wrong at these values for rows X, in words, and what to do: an interval that
+  // does not cover the rows, frequencies beyond what rows so far apart can show, ….
+  virtual std::vector<std::string> warnings(const double* /*theta*/, const double* /*z*/,
+                                            ConstRows /*X*/) const {
+    return {};
+  }
   // Kuu is I whatever the parameters: nothing is to be factored, solved or differentiated.
   virtual bool is_white() const { return false; }
   // The blocks along the diagonal of Kuu, beside which it is zero, in their order.
@@ -61,6 +68,8 @@ class Features {
   // Expectations of Kuf under Gaussian inputs; theta and z must stay where they are.
   virtual std::unique_ptr<GaussianExpectations> expectations(const double* theta,
                                                              const double* z) const;
+  // How Kuf is spread under one Gaussian input of any covariance (kernels/input_moments.hpp).
+  virtual std::unique_ptr<InputMoments> input_moments(const double* theta, const double* z) const;
   // The eigenvalues of the kernel of which the features are the largest.
   virtual std::optional<Spectrum> spectrum(const double* theta, const double* z) const;
   // The same u seen by one term of a kernel that is a sum: its Kuf is cov(u, f_term(x)).
@@ -73,6 +82,8 @@ using FeaturesPtr = std::shared_ptr<const Features>;
 RowMatrix inducing_inputs(const Features& features, const double* z, const std::string& need);
 std::unique_ptr<GaussianExpectations> gaussian_expectations(const Features& features,
                                                             const double* theta, const double* z);
+std::unique_ptr<InputMoments> input_moments(const Features& features, const double* theta,
+                                            const double* z);
 
 // mean + k·sd for k = −2 … 2.
 RowMatrix over_two_deviations(ConstVector mean, ConstVector sd);
