@@ -40,9 +40,11 @@ const std::vector<OptionText>& option_texts() {
       {"sample", "draws", "Sampling", "Number of draws"},
       {"sample", "seed", "Sampling", "Seed of the draws"},
       {"sample", "posterior", "Sampling",
-       "Draw the latent inputs of the training rows instead, by MCMC: slice or retrospective"},
+       "Draw from the exact posterior instead, by MCMC: the latent inputs of the training rows by "
+       "slice or retrospective; f at rows with targets, of other likelihoods, by elliptical"},
       {"sample", "burn-in", "Sampling", "Sweeps before the first draw of --posterior"},
       {"sample", "thin", "Sampling", "Sweeps between draws of --posterior"},
+      {"sample", "exposure", "Data", "With --posterior: column of exposures or trials, as in fit"},
       {"sample", "out", "Output", "CSV to write (default: standard output)"},
       // update
       {"update", "header", "Data", "Whether the first line has names: auto, yes or no"},

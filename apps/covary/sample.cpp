@@ -14,7 +14,8 @@ Outcome run_sample(const DataArguments& a, const Common& common) {
   check_folder(a.out);
   const Fit fit = load_for("sample", a.model, a.given);
   for (const auto& option : a.given)
-    if (question.posterior.empty() && (option == "burn-in" || option == "thin"))
+    if (question.posterior.empty() &&
+        (option == "burn-in" || option == "thin" || option == "exposure"))
       throw InputError(fmt::format("--{} needs --posterior", option));
   question.tell = [&](const std::string& line) { tell(common, line); };
   const Table table = read_table(a.data, table_options(a.header, *fit));
@@ -35,7 +36,8 @@ void add_sample(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
   TableQuestion& q = a->question;
   add("draws", q.draws, "-n,--draws")->capture_default_str();
   add("seed", q.seed)->capture_default_str();
-  add("posterior", q.posterior)->check(CLI::IsMember({"slice", "retrospective"}));
+  add("posterior", q.posterior)->check(CLI::IsMember({"slice", "retrospective", "elliptical"}));
+  add("exposure", q.exposure);
   add("burn-in", q.burn_in)->check(CLI::NonNegativeNumber)->capture_default_str();
   add("thin", q.thin)->check(at_least_one())->capture_default_str();
   add("out", a->out);

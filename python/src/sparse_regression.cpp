@@ -174,8 +174,8 @@ the data. X, Y, ``noise`` and ``scale`` are as of ``Regression``.
 ``inducing`` is how many inducing inputs, at most one for each distinct row; None for as many as it
 needs, until the bracket of the evidence is ``bracket`` nats a row or there are ``most_inducing``; or
 an array with the inducing inputs themselves, in the units of the data. ``selection`` is how they are
-chosen: "greedy_variance", "kmeans", "hierarchical_kmeans", "random", "grid" or "leverage", with
-``seed`` where it draws. ``features`` are the inducing variables: "points", or of kernels made of se "multiscale",
+chosen: "greedy_variance", "kmeans", "hierarchical_kmeans", "random", "grid", "leverage", or by the
+outputs "bound_gain" (of vfe) or "information_gain", with ``seed`` where it draws. ``features`` are the inducing variables: "points", or of kernels made of se "multiscale",
 "frequency", "timefrequency" and "eigen" (also of matern12), of Matérn kernels "fourier" and
 "fourier(l2)", of both "orthogonal", and of any "basis(C)" and "empirical"; of a sum of kernels over
 columns "stacked(KIND)" with any of them, shared evenly between its parts; or, with model="sor", the

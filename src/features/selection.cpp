@@ -24,7 +24,9 @@ constexpr std::pair<const char*, Selection> names[] = {
     {"random", Selection::random},
     {"grid", Selection::grid},
     {"leverage", Selection::leverage},
-    {"informative_vectors", Selection::informative_vectors}};
+    {"informative_vectors", Selection::informative_vectors},
+    {"bound_gain", Selection::bound_gain},
+    {"information_gain", Selection::information_gain}};
 
 void check(Index M, ConstRows X, const Kernel& kernel, ConstVector theta) {
   if (M < 1)
@@ -209,6 +211,10 @@ SelectionResult select_inducing(Selection how, Index M, ConstRows X, const Kerne
       throw Unsupported(
           "informative_vectors are chosen by the targets of a likelihood other than Gaussian "
           "noise, for which the choice is that of greedy_variance");
+    case Selection::bound_gain:
+    case Selection::information_gain:
+      throw Unsupported(fmt::format(
+          "'{}' needs the bound of sparse regression; choose greedy_variance", print(how)));
     case Selection::kmeans:
     case Selection::greedy_variance:
     case Selection::leverage:

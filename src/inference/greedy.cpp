@@ -207,7 +207,8 @@ RowMatrix grow_by_gain(const SparseProblem& p, const SparseValues& v, Jitter& ji
     throw Unsupported(
         "inducing inputs are added by the gain of the bound for vfe only, and this is " +
         p.approximation.print());
-  const RowMatrix Z = inducing_inputs(*p.features, v.z.data(), "growing a model needs");
+  const RowMatrix Z = p.features ? inducing_inputs(*p.features, v.z.data(), "growing a model needs")
+                                 : RowMatrix(0, p.sweep->rows().dims());
   if (n < 0)
     throw InputError(
         fmt::format("the number of inducing inputs to add is {}; it must not be "
@@ -227,6 +228,18 @@ RowMatrix select_information_gain(const SparseProblem& problem, const SparseValu
   from_none.z.resize(0);
   return grow(p, from_none, jitter, RowMatrix(0, p.sweep->rows().dims()), M, seed, sample,
               information_gain);
+}
+
+SelectionResult select_by_gain(Selection how, Index M, const SparseProblem& problem,
+                               const SparseValues& values, Jitter& jitter, std::uint64_t seed) {
+  if (!is_by_gain(how)) throw InputError(fmt::format("'{}' is not a choice by a gain", print(how)));
+  SelectionResult out;
+  out.Z = how == Selection::bound_gain ? grow_by_gain(problem, values, jitter, M, seed)
+                                       : select_information_gain(problem, values, jitter, M, seed);
+  if (out.Z.rows() < M)
+    out.note = fmt::format("asked for {} inducing inputs, chose {}: no further row has a gain", M,
+                           out.Z.rows());
+  return out;
 }
 
 }  // namespace covary

@@ -65,12 +65,14 @@ const std::vector<FitOption>& fit_options() {
       option("inducing", "Model", "Number of inducing inputs, or auto", &FitOptions::inducing),
       option("inducing-file", "Model", "Table of inducing inputs, in the units of the data",
              &FitOptions::inducing_file),
-      option("selection", "Model",
-             "Choice of inducing inputs: greedy_variance, kmeans, hierarchical_kmeans, random, "
-             "grid, leverage, informative_vectors",
-             &FitOptions::selection,
-             {"greedy_variance", "kmeans", "hierarchical_kmeans", "random", "grid", "leverage",
-              "informative_vectors"}),
+      option(
+          "selection", "Model",
+          "Choice of inducing inputs: greedy_variance, kmeans, hierarchical_kmeans, random, "
+          "grid, leverage; of sparse regression bound_gain, information_gain; of other likelihoods "
+          "informative_vectors",
+          &FitOptions::selection,
+          {"greedy_variance", "kmeans", "hierarchical_kmeans", "random", "grid", "leverage",
+           "informative_vectors", "bound_gain", "information_gain"}),
       option("placement", "Model",
              "What places inducing variables: the bound, or expected_kl, the KL that is expected "
              "over outputs of the model",

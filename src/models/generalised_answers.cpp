@@ -8,6 +8,7 @@
 #include "covary/data/labels.hpp"
 #include "covary/data/metrics.hpp"
 #include "covary/error.hpp"
+#include "covary/inference/slice_sampling.hpp"
 #include "covary/models/generalised_fit.hpp"
 #include "covary/models/memory.hpp"
 #include "covary/models/model_data.hpp"
@@ -69,6 +70,12 @@ NamedColumns predict_rows(const GeneralisedFit& fit, ConstRows X, ConstVector ex
       add_gradients(fit.gradient(X, l), fit.input_names(), suffixes[static_cast<std::size_t>(l)],
                     out);
   return out;
+}
+
+Vector targets_of(const GeneralisedFit& fit, const Table& table) {
+  const Index target = select_columns(table, fit.output_names).front();
+  return fit.classes.empty() ? Vector(numeric_columns(table, {target}).col(0))
+                             : Labels{fit.classes}.encode(table, target);
 }
 
 // What only some likelihoods have a use for.
@@ -137,9 +144,7 @@ NamedColumns GeneralisedFit::predict(const Table& table, TableQuestion& q) const
 
 Answer GeneralisedFit::evaluate(const Table& table, const TableQuestion& q) const {
   check(*this, q);
-  const Index target = select_columns(table, output_names).front();
-  const Vector y = classes.empty() ? Vector(numeric_columns(table, {target}).col(0))
-                                   : Labels{classes}.encode(table, target);
+  const Vector y = targets_of(*this, table);
   const RowMatrix X = inputs_of(*this, table);
   const Vector exposure = exposure_of(table, q);
   const GeneralisedPrediction p = predict(X, exposure);
@@ -158,7 +163,24 @@ Answer GeneralisedFit::evaluate(const Table& table, const TableQuestion& q) cons
 }
 
 NamedColumns GeneralisedFit::sample(const Table& table, const TableQuestion& q) const {
+  check(*this, q);
   const RowMatrix X = inputs_of(*this, table);
+  if (!q.posterior.empty()) {
+    if (q.posterior != "elliptical")
+      throw Unsupported(
+          fmt::format("--posterior {} is for latent inputs; the functions of this model are drawn "
+                      "by elliptical",
+                      q.posterior));
+    const auto rows = static_cast<double>(X.rows());
+    require_memory(24.0 * rows * rows, X.rows(),
+                   fmt::format("the prior covariance of {} rows", X.rows()));
+    NamedColumns out = named_draws(
+        sample_exactly(X, targets_of(*this, table), exposure_of(table, q),
+                       {.samples = q.draws, .burn_in = q.burn_in, .thin = q.thin, .seed = q.seed}),
+        function_suffixes(*this));
+    out.facts = {{"posterior", json(q.posterior).dump()}};
+    return out;
+  }
   require_memory(posterior.sample_bytes(static_cast<double>(X.rows())), X.rows(),
                  fmt::format("a joint draw at {} rows", X.rows()));
   return named_draws(sample(X, q.draws, q.seed), function_suffixes(*this));

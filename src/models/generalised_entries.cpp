@@ -90,7 +90,7 @@ Verbs verbs(const Verbs& more = {}) {
   Verbs out = {{"report", "exposure data title"},
                {"predict", "exposure threshold loss components gradients"},
                {"evaluate", "exposure threshold"},
-               {"sample", "draws seed"}};
+               {"sample", "draws seed posterior burn-in thin exposure"}};
   out.insert(out.end(), more.begin(), more.end());
   out.emplace_back("compare", "");
   return with_any(std::move(out));

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "covary/error.hpp"
+#include "covary/inference/slice_sampling.hpp"
 #include "covary/likelihoods/likelihoods.hpp"
 
 namespace covary {
@@ -80,6 +81,48 @@ PredictionGradient GeneralisedFit::gradient(ConstRows X, Index function) const {
     g.variance.col(d) /= input_scaling.scale(d);
   }
   return g;
+}
+
+std::vector<RowMatrix> GeneralisedFit::sample_exactly(ConstRows X, ConstVector y, ConstVector aux,
+                                                      const SliceSamplingOptions& options) const {
+  check_inputs(*this, X);
+  check_aux(aux, X.rows());
+  if (y.size() != X.rows())
+    throw InputError(fmt::format("{} targets for {} rows", y.size(), X.rows()));
+  likelihood.check(y, aux);
+  if (likelihood.node().conjugate())
+    throw Unsupported("with Gaussian noise the posterior is exact already: draw without a sampler");
+  const Index L = likelihood.functions();
+  if (posterior.functions() != L)
+    throw Unsupported(
+        fmt::format("a sampler needs one output of {} with {} functions; the model has {}",
+                    likelihood.print(), L, posterior.functions()));
+  for (Index n = 0; n < y.size(); ++n)
+    if (std::isnan(y(n))) throw InputError(fmt::format("row {} has no target; leave it out", n));
+  const RowMatrix Y = y;
+  MultiFunctionModel of{{},
+                        likelihood,
+                        posterior.mean(),
+                        model_inputs(X),
+                        output_scaling.apply(Y).col(0),
+                        model_aux(*this, aux)};
+  MultiFunctionParameters at{{}, likelihood_parameters, Matrix()};
+  bool alike = true;
+  for (Index l = 1; l < L; ++l) alike = alike && posterior.theta(l) == posterior.theta(0);
+  of.kernels.clear();
+  for (Index l = 0; l < (alike ? 1 : L); ++l) {
+    of.kernels.push_back(posterior.kernel(l));
+    at.kernels.push_back(posterior.theta(l));
+  }
+  if (const Index B = of.mean.basis_count(of.X.cols()); B > 0)
+    at.mean_weights = Eigen::Map<const RowMatrix>(parameters.at("mean.weights").value.data(), B, L);
+  const MultiFunctionSamples drawn = elliptical_slice_samples(of, at, options);
+  std::vector<RowMatrix> out(static_cast<std::size_t>(options.samples), RowMatrix(X.rows(), L));
+  for (Index s = 0; s < options.samples; ++s)
+    for (Index l = 0; l < L; ++l)
+      out[static_cast<std::size_t>(s)].col(l) =
+          drawn.f[static_cast<std::size_t>(l)].row(s).transpose();
+  return out;
 }
 
 GeneralisedFit GeneralisedFit::with(ConstRows X, ConstVector y, ConstVector noise) const {

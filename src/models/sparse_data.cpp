@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "covary/error.hpp"
+#include "covary/inference/greedy.hpp"
 #include "covary/models/sparse_regression.hpp"
 #include "inference/pitc.hpp"
 #include "models/feature_settings.hpp"
@@ -155,9 +156,22 @@ void SparseRegression::set_inputs(ConstRows Z) {
 void SparseRegression::choose_features(Index M) {
   if (features_ && M == features_->size() && settings_->holds_any()) return;
   const Vector theta = parameters_.values().head(options_.kernel.parameter_count(X_.cols()));
+  const auto by_gain = [&](Index n) {
+    const Sweep sweep = Sweep::for_features(*rows_, n);
+    const SparseProblem of_vfe{Approximation::Kind::vfe, nullptr, &options_.kernel,
+                               &options_.mean,           &sweep,  columns_};
+    SparseValues v{theta, Vector(), parameters_.at("likelihood.variance").value(0), Matrix()};
+    if (const Index B = options_.mean.basis_count(X_.cols()); B > 0)
+      v.mean_weights =
+          Eigen::Map<const RowMatrix>(parameters_.at("mean.weights").value.data(), B, Y_.cols());
+    Jitter jitter{options_.jitter};
+    return select_by_gain(options_.selection, n, of_vfe, v, jitter, options_.seed);
+  };
   const auto choose = [&](Index n) {
     SelectionResult chosen =
-        select_inducing(options_.selection, n, X_, options_.kernel, theta, options_.seed);
+        is_by_gain(options_.selection)
+            ? by_gain(n)
+            : select_inducing(options_.selection, n, X_, options_.kernel, theta, options_.seed);
     if (!chosen.note.empty()) say(chosen.note);
     return chosen.Z;
   };

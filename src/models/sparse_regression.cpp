@@ -61,6 +61,11 @@ void SparseRegressionOptions::check() const {
                       "give their number",
                       features.print()));
   }
+  if (selection == Selection::bound_gain && approximation.kind != Approximation::Kind::vfe)
+    throw InputError(
+        fmt::format("selection by bound_gain is by the bound of vfe; the approximation is {}: "
+                    "choose information_gain or greedy_variance",
+                    approximation.print()));
   if (placement_rows < 1)
     throw InputError(fmt::format("placement_rows must be positive, got {}", placement_rows));
   if (placement == Placement::expected_kl) {

@@ -38,9 +38,10 @@ OPTIONS = {
     "evaluate": {"exposure": Try("--exposure e", "", COUNTS, ""), "threshold": Try("--threshold 0.99", "", "", COUNTS)},
     "sample": {
         "draws": Try("--draws 2"), "seed": Try("--seed 7", "--draws 2"),
-        "posterior": Try("--posterior slice", "--draws 2"),
-        "burn-in": Try("--burn-in 3", "--posterior slice --draws 2"),
-        "thin": Try("--thin 3", "--posterior slice --draws 2 --burn-in 1")},
+        "posterior": Try("--posterior SAMPLER", "--draws 2"),
+        "burn-in": Try("--burn-in 3", "--posterior SAMPLER --draws 2"),
+        "thin": Try("--thin 3", "--posterior SAMPLER --draws 2 --burn-in 1"),
+        "exposure": Try("--exposure e", "--posterior elliptical --draws 2", COUNTS, "")},
     "update": {"noise": Try("--noise s", "", "--noise s")},
     "report": {"data": Try("--data rows.csv"), "title": Try("--title Another", "--data rows.csv"),
                "exposure": Try("--exposure e", "--data rows.csv", COUNTS, "")},
@@ -142,9 +143,10 @@ class Verbs(EveryModel):
                 self.assertEqual(works, verb in entry["options"], given)
 
     def words(self, text, entry, fit=()):
-        """Arguments: losses are of numbers, or of classes by a table. One variable is within WIDE, but not within NATS."""
+        """Arguments: losses are of numbers, or of classes by a table; samplers of functions or of inputs. One variable is within WIDE, but not within NATS."""
         numbers = entry["targets"].startswith("numbers")
-        values = {"LOSS": "quantile(0.9)" if numbers else "costs.csv"}
+        values = {"LOSS": "quantile(0.9)" if numbers else "costs.csv",
+                  "SAMPLER": "elliptical" if "exposure" in entry["options"].get("sample", ()) else "slice"}
         if "WIDE" in text or "NATS" in text:
             one = self.run_json("compress", self.file_of(entry["label"], *fit), "--out", "one.cov", "--features", "points",
                                 "--most", "1", "--loss", "1e9")

@@ -185,6 +185,18 @@ class Classes(ClassTable):
         self.assertEqual(len(fit["parameters"]["features.Z"]), 6)
         self.assertEqual(fit["objective"], "log_evidence(pep(0.5))")
 
+    def test_draws_of_the_exact_posterior_are_near_those_of_ep(self):
+        self.fit("--model", "ep", "--max-iter", "0")
+        model = self.path("c.cov")
+        drawn = self.json_of("sample", model, self.train, "--posterior", "elliptical", "-n", "300", "--burn-in", "50", "--thin", "3")
+        self.assertEqual((drawn["posterior"], drawn["draws"]), ("elliptical", 300))
+        said = self.json_of("predict", model, self.train)
+        for row in range(0, len(said["mean_f"]), 7):
+            values = [drawn[f"draw_{s}"][row] for s in range(300)]
+            self.assertLess(abs(sum(values) / 300 - said["mean_f"][row]), 1.5 * said["variance_f"][row] ** 0.5)
+        self.refused("sample", model, self.train, "--posterior", "slice", says=["elliptical"])
+        self.refused("sample", model, self.train, "--burn-in", "3", says=["--burn-in needs --posterior"])
+
     def test_whole_numbers_with_gaps_are_three_classes(self):
         fit = self.fit("--likelihood", "softmax", "--max-iter", "5", target="number")
         self.assertEqual(fit["classes"], ["3", "7", "12"])

@@ -173,6 +173,12 @@ class Sparse(CommandLine):
                               "--inducing", "15", "--folds", "2", "--max-iter", "20")
         self.assertEqual(sorted(m["model"] for m in answer["models"] if m["kernel"]), ["exact", "vfe"])
 
+    def test_inducing_inputs_by_gain(self):
+        call = ("fit", self.train, "--target", "y", "--model", "vfe", "--inducing", "6", "--max-iter", "0", "--selection")
+        values = {s: self.json_of(*call, s)["value"] for s in ("random", "bound_gain", "information_gain")}
+        self.assertGreater(values["bound_gain"], values["random"])
+        self.assertNotIn(values["information_gain"], (values["random"], values["bound_gain"]))
+
     def test_wrong_calls(self):
         z = self.write("z1.csv", "a\n1\n")
         for arguments, words in (
@@ -181,7 +187,8 @@ class Sparse(CommandLine):
                 (("--model", "vfe", "--inducing", "0"), "at least 1"),
                 (("--model", "vfe", "--inducing", "many"), "auto"),
                 (("--model", "vfe", "--inducing-file", z), "'b'"),
-                (("--model", "vfe", "--selection", "best"), "--selection")):
+                (("--model", "vfe", "--selection", "best"), "--selection"),
+                (("--model", "fitc", "--selection", "bound_gain", "--inducing", "5"), "the approximation is fitc")):
             run = covary("fit", self.train, "--target", "y", "--json", *arguments)
             self.assertEqual(run.returncode, 2, run.stderr)
             self.assertIn(words, self.object_in(run.stdout)["error"])

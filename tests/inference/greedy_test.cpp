@@ -131,6 +131,29 @@ TEST(Greedy, GrowingRaisesTheBoundByTheBestGain) {
   EXPECT_NE(grow(5, 2, 20), grow(5, 3, 20));
 }
 
+// The doors' choice begins with none: the first row is the one whose bound is the highest.
+TEST(Greedy, ChoicesByGainBeginWithNone) {
+  const Case t(60, 1, 1, 8);
+  const MemoryRows rows(t.X, t.Y, t.point_noise);
+  const Sweep sweep = Sweep::for_features(rows, 5);
+  const SparseProblem problem{"vfe", nullptr, &t.kernel, &t.mean, &sweep, columns_by_pattern(rows)};
+  const SparseValues values{t.kernel.parameters(1).values(), Vector(), t.noise, Matrix()};
+  const auto choose = [&](Selection how, Index M) {
+    Jitter j;
+    return select_by_gain(how, M, problem, values, j, 3);
+  };
+  const SelectionResult chosen = choose(Selection::bound_gain, 5);
+  ASSERT_EQ(chosen.Z.rows(), 5);
+  EXPECT_EQ(chosen.note, "");
+  double best = -INFINITY;
+  for (Index n = 0; n < 60; ++n) best = std::max(best, t.value(t.X.middleRows(n, 1)));
+  EXPECT_EQ(t.value(chosen.Z.topRows(1)), best);
+  EXPECT_EQ(choose(Selection::bound_gain, 3).Z, chosen.Z.topRows(3));
+  EXPECT_NE(choose(Selection::information_gain, 5).Z, chosen.Z);
+  EXPECT_NE(choose(Selection::bound_gain, 61).note.find("asked for 61"), std::string::npos);
+  EXPECT_THROW(choose(Selection::random, 5), InputError);
+}
+
 TEST(Greedy, GrowingStopsWhereNothingIsToBeGained) {
   Case t(40, 1, 1, 9);
   for (Index i = 0; i < 40; ++i) t.X(i, 0) = static_cast<double>(i % 4);

@@ -168,5 +168,30 @@ TEST(Placement, Refusals) {
   EXPECT_THROW(SparseRegression(d.X, d.Y, o).mean_kl(), InputError);
 }
 
+// The choices that look at the outputs beat random rows, and are refused where they have no sense.
+TEST(Selection, ByGain) {
+  const Data d(4);
+  SparseRegressionOptions o = options(Placement::bound);
+  o.inducing = 12;
+  const auto bound = [&](Selection how) {
+    o.selection = how;
+    return SparseRegression(d.X, d.Y, o).evaluate().value;
+  };
+  const double random = bound(Selection::random);
+  EXPECT_GT(bound(Selection::bound_gain), random);
+  EXPECT_GT(bound(Selection::information_gain), random);
+  o.training.max_iterations = 5;
+  EXPECT_TRUE(std::isfinite(SparseRegression(d.X, d.Y, o).fit().value));
+  o.approximation = "fitc";
+  EXPECT_TRUE(std::isfinite(bound(Selection::information_gain)));
+  EXPECT_THROW(bound(Selection::bound_gain), InputError);
+  const Kernel kernel = "se";
+  for (const Selection how : {Selection::bound_gain, Selection::information_gain}) {
+    EXPECT_EQ(parse_selection(print(how)), how);
+    EXPECT_TRUE(looks_at_parameters(how));
+    EXPECT_THROW(select_inducing(how, 3, d.X, kernel, Vector::Ones(2), 0), Unsupported);
+  }
+}
+
 }  // namespace
 }  // namespace covary

@@ -17,7 +17,9 @@ enum class Selection {
   random,               // distinct rows
   grid,                 // a regular grid over the box of the data, in at most 3 columns
   informative_vectors,  // by the targets, for a likelihood of one latent function
-  leverage              // distinct rows drawn in proportion to their ridge leverage scores
+  leverage,             // distinct rows drawn in proportion to their ridge leverage scores
+  bound_gain,       // of sparse regression: the row that raises the bound of VFE most, and again
+  information_gain  // likewise: the row that changes the posterior of DTC most
 };
 
 // From its name as written above; print() writes it back.
@@ -26,8 +28,12 @@ std::string print(Selection how);
 
 // Whether the choice depends on the kernel, so that it may be made again when that is trained.
 inline bool looks_at_parameters(Selection how) {
-  return how == Selection::greedy_variance || how == Selection::informative_vectors ||
-         how == Selection::leverage;
+  return how != Selection::kmeans && how != Selection::hierarchical_kmeans &&
+         how != Selection::random && how != Selection::grid;
+}
+// Whether it depends on the outputs through the approximation of sparse regression.
+inline bool is_by_gain(Selection how) {
+  return how == Selection::bound_gain || how == Selection::information_gain;
 }
 
 struct SelectionResult {
@@ -43,7 +49,7 @@ struct SelectionResult {
 // or where more would say nothing new, and then the note says so. theta: the kernel's values, which
 // the greedy choice and leverage look at. They and k-means look at all rows while N·M doubles fit
 // in 1 GB, else at rows_to_look_at. The same bits for any number of threads. Refuses
-// informative_vectors, which need targets.
+// informative_vectors and the gains, which need targets.
 SelectionResult select_inducing(Selection how, Index M, ConstRows X, const Kernel& kernel,
                                 ConstVector theta, std::uint64_t seed);
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "covary/features/selection.hpp"
 #include "covary/inference/sparse.hpp"
 
 namespace covary {
@@ -25,9 +26,9 @@ Vector bound_gains(const SparseProblem& problem, const SparseValues& values, Jit
 Vector information_gains(const SparseProblem& problem, const SparseValues& values, Jitter& jitter,
                          ConstRows candidates);
 
-// The problem's inducing points and up to n more, each the best by bound_gains() of `sample` rows
-// drawn anew from the data; with 256 it is among the best hundredth of all rows 92 times in 100.
-// Fewer where no row of a sample would raise the bound. O(N·M·(M + sample)) a point.
+// The problem's inducing points, or none, and up to n more, each the best by bound_gains() of
+// `sample` rows drawn anew from the data; with 256 it is among the best hundredth of all rows 92
+// times in 100. Fewer where no row of a sample would raise the bound. O(N·M·(M + sample)) a point.
 RowMatrix grow_by_gain(const SparseProblem& problem, const SparseValues& values, Jitter& jitter,
                        Index n, std::uint64_t seed, Index sample = 256);
 
@@ -35,5 +36,10 @@ RowMatrix grow_by_gain(const SparseProblem& problem, const SparseValues& values,
 // are not looked at.
 RowMatrix select_information_gain(const SparseProblem& problem, const SparseValues& values,
                                   Jitter& jitter, Index M, std::uint64_t seed, Index sample = 256);
+
+// At most M of them by the bound_gain or the information_gain, for a problem of vfe without
+// features: the note says so where there are fewer.
+SelectionResult select_by_gain(Selection how, Index M, const SparseProblem& problem,
+                               const SparseValues& values, Jitter& jitter, std::uint64_t seed);
 
 }  // namespace covary

@@ -12,6 +12,8 @@
 
 namespace covary {
 
+struct SliceSamplingOptions;
+
 struct GeneralisedPrediction {
   FunctionMarginals f;    // of the latent functions, in the units the model saw
   Vector mean, variance;  // of y, in its units; empty for labels without an order
@@ -65,6 +67,12 @@ struct GeneralisedFit : FitNode {
   // Joint draws of the latent functions over the rows, in the units the model saw: one n×L matrix
   // for each draw.
   std::vector<RowMatrix> sample(ConstRows X, Index draws, std::uint64_t seed) const;
+  // The same from the exact posterior p(f | y) of these rows and targets at the parameters as they
+  // are, by elliptical slice sampling: the referee of the approximation (inference/
+  // slice_sampling.hpp). Every row needs a target. Of Gaussian noise the posterior is exact
+  // already.
+  std::vector<RowMatrix> sample_exactly(ConstRows X, ConstVector y, ConstVector aux,
+                                        const SliceSamplingOptions& options) const;
   // log p(y_n | x_n) under the posterior, NaN where y is missing.
   Vector log_density(ConstRows X, ConstVector y, ConstVector aux = Vector()) const;
 };
