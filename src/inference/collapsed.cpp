@@ -29,6 +29,19 @@ double rounding_ratio(const SweepContext& c, const Sweep& sweep, double smallest
   return unit_rounding * trace_psi2(c, sweep) / (c.noise * smallest_eigenvalue);
 }
 
+// F of P outputs y that are observed in the same N rows. With r = y − m(X), Qff = KfuKuu⁻¹Kuf,
+// Kuu = LLᵀ, A = L⁻¹Kuf, and of row n the weight w and the term e of its rule (RowRule), W = diag
+// w:
+//
+//   F = −½P·(log|Qff + W⁻¹| + N·log 2π) − ½ Σ_p r_pᵀ(Qff + W⁻¹)⁻¹r_p + P·Σ_n e_n
+//        complexity                        fit                           term
+//
+// By statistics of M×M, C = AWAᵀ and β = AWr, and B = I + C = LB·LBᵀ, c = LB⁻¹β:
+//
+//   log|Qff + W⁻¹| = log|B| − Σ log w             (determinant lemma)
+//   Σ_p r_pᵀ(Qff + W⁻¹)⁻¹r_p = Σ w|r|² − |c|²     (Woodbury)
+//
+// Of VFE w = 1/σ² and e = −d/2σ², so that the term is −½tr(Kff − Qff)/σ².
 CollapsedBound collapsed_bound(const WeightedStatistics& s, RowRule::Term term, bool gradient,
                                SparseEvaluation& out) {
   const double P = s.outputs();
@@ -50,6 +63,9 @@ CollapsedBound collapsed_bound(const WeightedStatistics& s, RowRule::Term term, 
   out.value += g.factors.value();
   if (!gradient) return g;
 
+  // ∂F/∂β = b = B⁻¹β and 2∂F/∂C = Q = −P·B⁻¹ − bbᵀ. What reaches A through the statistics is
+  // Ā = (QA + brᵀ)W, of which S = ĀAᵀ = QC + bβᵀ = bbᵀ − P·B⁻¹C. Where the term is the trace,
+  // it goes through C as ½P·tr C: then Q has P·I more and S has P·C more, so S = bbᵀ + P·CB⁻¹C.
   g.adjoint.columns = s.columns;
   g.adjoint.b = c;
   solve_lower(LB, g.adjoint.b, Op::transpose);

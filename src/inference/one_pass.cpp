@@ -34,13 +34,66 @@ Residuals residuals(const OnePassStatistics& s, const Matrix& weights) {
   return out;
 }
 
+// Where the gradient begins: the sums at these values, and what F was made of.
+struct AtValues {
+  const SparseProblem& problem;
+  const OnePassStatistics& sums;
+  const SparseValues& values;
+  const Residuals& r;
+  const LowRankDiagonal& Kuu;
+  const LowRankInverse& inverse;
+  const Cholesky& A;
+  const Matrix& c;  // LA⁻¹kr/σ²
+  RowBlock x;       // somewhere: k(x, x) is the same everywhere
+  double left;      // tr(Kff − Qff), of one output
+  bool trace;       // is a term of F
+};
+
+void add_gradient(const AtValues& at, SweepGradient& gradient) {
+  const OnePassStatistics& s = at.sums;
+  const SparseValues& v = at.values;
+  const double P = static_cast<double>(at.r.kr.cols()), N = s.rows, noise = v.noise;
+  Matrix alpha = at.c;
+  solve_lower(at.A.L, alpha, Op::transpose);
+  const Matrix A_inverse = at.A.inverse();
+  // ∂F/∂Kuu = ½P(Kuu⁻¹ − A⁻¹ − Kuu⁻¹ψ2Kuu⁻¹/σ²) − ½ααᵀ, of which the diagonal and 2× that by U
+  // are all that is asked for.
+  LowRankDiagonal bar{0.5 * P * (at.inverse.diagonal() - A_inverse.diagonal()) -
+                          0.5 * alpha.rowwise().squaredNorm(),
+                      P * (at.inverse.solve(at.Kuu.U) - product(A_inverse, at.Kuu.U))};
+  gemm(-1.0, alpha, Op::none, product(alpha, at.Kuu.U, Op::transpose), Op::none, 1.0, bar.U);
+  if (at.trace) {
+    bar.d -= 0.5 * P / noise * at.inverse.diagonal_around(s.sums.psi2);
+    bar.U -= P / noise * at.inverse.solve(product(s.sums.psi2, at.inverse.solve(at.Kuu.U)));
+  }
+  Vector held = Vector::Zero(v.z.size());
+  at.problem.features->one_pass()->Kuu_parts_pullback(v.theta.data(), v.z.data(), bar,
+                                                      gradient.theta_bar.data(), held.data());
+  if (at.trace) {
+    const double k_bar = -0.5 * P * N / noise;
+    at.problem.kernel->node().diagonal_pullback(v.theta.data(), at.x, &k_bar,
+                                                gradient.theta_bar.data(), nullptr);
+  }
+  const double quadratic = frobenius(alpha, product(s.sums.psi2, alpha));
+  gradient.noise_bar = (0.5 * (P * frobenius(A_inverse, s.sums.psi2) + quadratic + at.r.rr +
+                               (at.trace ? P * at.left : 0.0)) -
+                        frobenius(alpha, at.r.kr)) /
+                           (noise * noise) -
+                       0.5 * P * N / noise;
+  if (v.mean_weights.rows() > 0) {
+    gradient.mean_bar = at.r.hr / noise;
+    gemm(-1.0 / noise, s.sums.kT.leftCols(v.mean_weights.rows()), Op::transpose, alpha, Op::none,
+         1.0, gradient.mean_bar);
+  }
+}
+
 }  // namespace
 
 bool takes_one_pass(const Approximation& approximation) {
   return approximation.kind != Approximation::Kind::pitc && approximation.rule().proportional();
 }
 
-// With A = Kuu + ψ2/σ² and α = A⁻¹kr/σ²:
+// F of collapsed_bound() from sums over the rows. With A = Kuu + ψ2/σ² and α = A⁻¹kr/σ²:
 //   |Qff + σ²I| = σ²ᴺ|A|/|Kuu|,   rᵀ(Qff + σ²I)⁻¹r = (rr − krᵀα)/σ²,
 //   tr(Kff − Qff) = N·k − tr(Kuu⁻¹ψ2).
 SparseEvaluation evaluate_one_pass(const SparseProblem& p, const OnePassStatistics& s,
@@ -102,38 +155,7 @@ SparseEvaluation evaluate_one_pass(const SparseProblem& p, const OnePassStatisti
   }
 
   start_gradient(v, *gradient);
-  Matrix alpha = c;
-  solve_lower(factor.L, alpha, Op::transpose);
-  const Matrix A_inverse = factor.inverse();
-  // ∂F/∂Kuu = ½P(Kuu⁻¹ − A⁻¹ − Kuu⁻¹ψ2Kuu⁻¹/σ²) − ½ααᵀ, of which the diagonal and 2× that by U
-  // are all that is asked for.
-  LowRankDiagonal bar{
-      0.5 * P * (inverse.diagonal() - A_inverse.diagonal()) - 0.5 * alpha.rowwise().squaredNorm(),
-      P * (inverse.solve(Kuu.U) - product(A_inverse, Kuu.U))};
-  gemm(-1.0, alpha, Op::none, product(alpha, Kuu.U, Op::transpose), Op::none, 1.0, bar.U);
-  if (trace) {
-    bar.d -= 0.5 * P / noise * inverse.diagonal_around(s.sums.psi2);
-    bar.U -= P / noise * inverse.solve(product(s.sums.psi2, inverse.solve(Kuu.U)));
-  }
-  Vector held = Vector::Zero(v.z.size());
-  features->Kuu_parts_pullback(v.theta.data(), v.z.data(), bar, gradient->theta_bar.data(),
-                               held.data());
-  if (trace) {
-    const double k_bar = -0.5 * P * N / noise;
-    p.kernel->node().diagonal_pullback(v.theta.data(), x, &k_bar, gradient->theta_bar.data(),
-                                       nullptr);
-  }
-  const double quadratic = frobenius(alpha, product(s.sums.psi2, alpha));
-  gradient->noise_bar =
-      (0.5 * (P * frobenius(A_inverse, s.sums.psi2) + quadratic + r.rr + (trace ? P * left : 0.0)) -
-       frobenius(alpha, r.kr)) /
-          (noise * noise) -
-      0.5 * P * N / noise;
-  if (v.mean_weights.rows() > 0) {
-    gradient->mean_bar = r.hr / noise;
-    gemm(-1.0 / noise, s.sums.kT.leftCols(v.mean_weights.rows()), Op::transpose, alpha, Op::none,
-         1.0, gradient->mean_bar);
-  }
+  add_gradient({p, s, v, r, Kuu, inverse, factor, c, x, left, trace}, *gradient);
   return out;
 }
 

@@ -28,11 +28,14 @@ Route choose(const SparseProblem& p, const RowRule& rule, double rho) {
 
 }  // namespace
 
+// The parts of F, as collapsed_bound() states it: F = −complexity − fit + P·Σ e.
+// ½P·(log|B| − Σ log w + N·log 2π)
 double SparseFactors::complexity() const {
   return 0.5 * outputs() *
          (rows * std::log(2.0 * std::numbers::pi) + log_determinant_of_factor(LB) - log_w);
 }
 
+// ½(Σ w|r|² − |c|²)
 double SparseFactors::fit() const { return 0.5 * rr - 0.5 * c.squaredNorm(); }
 
 double SparseFactors::value() const { return -complexity() - fit() + outputs() * term; }
@@ -90,6 +93,7 @@ SparseEvaluation evaluate_sparse(const SparseProblem& p, const SparseValues& v, 
   out.terms.rho = rounding_ratio(c, *p.sweep, out.terms.smallest_eigenvalue);
   out.terms.route = choose(p, rule, out.terms.rho);
 
+  // C, β and the sums of F by one sweep; then F; then its gradient by a second sweep.
   const auto statistics =
       weighted_statistics(c, rule, *p.sweep, p.columns,
                           out.terms.route == Route::fast ? Forward::psi2 : Forward::solve);

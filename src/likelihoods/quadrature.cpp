@@ -140,6 +140,124 @@ struct Grid {
 
 bool close(double a, double b, double scale) { return std::abs(a - b) <= 1e-7 * scale; }
 
+constexpr Index chunk = GaussianRule::chunk;
+
+// The integrand over a grid, refined until the moments of the tilted density hold: the trapezoidal
+// rule, whose new nodes are the midpoints.
+class TiltedRule {
+ public:
+  TiltedRule(const LogDensity& density, double alpha, double m, double v, const Singularity& s,
+             bool log_concave)
+      : density_(density), alpha_(alpha), v_(v), grid_{0.0, 0.0, m, s.location, s.width, false} {
+    lay_out(Integrand(density, alpha, m, v), s, log_concave);
+    add(0.0, 1.0, n_ + 1);
+    for (int halving = 0; halving < 14; ++halving) {
+      const Sums before = sums_;
+      add(0.5, 1.0, n_);
+      grid_.step *= 0.5;
+      n_ *= 2;
+      const double a = sums_.z, b = 2.0 * before.z, spread = std::sqrt(sums_.f2 * sums_.z);
+      if (close(a, b, a) && close(sums_.f1, 2.0 * before.f1, spread) &&
+          close(sums_.f2, 2.0 * before.f2, sums_.f2) &&
+          close(sums_.g2 + sums_.g11, 2.0 * (before.g2 + before.g11),
+                sums_.g11 + std::abs(sums_.g2)))
+        break;
+    }
+  }
+
+  Tilted moments() const {
+    constexpr double half_log_two_pi = 0.91893853320467274178;
+    Tilted out;
+    out.log_z = top_ + std::log(sums_.z * grid_.step) - half_log_two_pi - 0.5 * std::log(v_);
+    const double mean = sums_.f1 / sums_.z, variance = sums_.f2 / sums_.z - mean * mean;
+    // Two forms of the same: by moments of f, which cancels when the likelihood says little, and by
+    // parts, which cancels when it says much.
+    if (variance < 0.25 * v_) {
+      out.first = mean / v_;
+      out.second = (variance - v_) / (v_ * v_);
+    } else {
+      out.first = sums_.g1 / sums_.z;
+      out.second = (sums_.g2 + sums_.g11) / sums_.z - out.first * out.first;
+    }
+    return out;
+  }
+
+  // All nodes with their weights, which sum to one.
+  void give(TiltedVisit visit, void* context) {
+    std::array<double, chunk> w;
+    for (Index i = 0; i <= n_; i += chunk) {
+      const Index some = std::min(chunk, n_ + 1 - i);
+      look(static_cast<double>(i), 1.0, some);
+      Index kept = 0;
+      for (Index j = 0; j < some; ++j) {
+        const auto k = static_cast<std::size_t>(j), to = static_cast<std::size_t>(kept);
+        const double weight = weight_of(k);
+        if (!(weight > 0.0)) continue;
+        f_[to] = f_[k];
+        w[to] = weight / sums_.z;
+        ++kept;
+      }
+      visit(context, kept, f_.data(), w.data());
+    }
+  }
+
+ private:
+  // From the modes as far as the integrand matters; finer next to a singularity of ℓ.
+  void lay_out(const Integrand& g, const Singularity& s, bool log_concave) {
+    double modes[2] = {g.climb(grid_.m), 0.0};
+    int count = 1;
+    if (!log_concave && !std::isnan(s.location)) modes[count++] = g.climb(s.location);
+    top_ = g.at(modes[0]).value;
+    if (count == 2) top_ = std::max(top_, g.at(modes[1]).value);
+    double left = modes[0], right = modes[0];
+    for (int i = 0; i < count; ++i) {
+      left = std::min(left, g.edge(modes[i], top_ - negligible, -1.0));
+      right = std::max(right, g.edge(modes[i], top_ - negligible, 1.0));
+    }
+    grid_.begin = left - grid_.m;
+    double end = right - grid_.m;
+    if (s.location > left && s.location < right && s.width < (right - left) / 32.0) {
+      grid_.mapped = true;
+      grid_.begin = std::asinh((left - s.location) / s.width);
+      end = std::asinh((right - s.location) / s.width);
+    }
+    grid_.step = (end - grid_.begin) / static_cast<double>(n_);
+  }
+  void look(double first, double stride, Index n) {
+    grid_.nodes(first, stride, n, f_.data(), z_.data(), jacobian_.data());
+    density_(n, f_.data(), t_.data());
+  }
+  double weight_of(std::size_t k) const {
+    return std::exp(alpha_ * t_[k].value - 0.5 * z_[k] * z_[k] / v_ - top_) * jacobian_[k];
+  }
+  void add(double first, double stride, Index n) {
+    for (Index i = 0; i < n; i += chunk) {
+      const Index some = std::min(chunk, n - i);
+      look(first + stride * static_cast<double>(i), stride, some);
+      for (Index j = 0; j < some; ++j) {
+        const auto k = static_cast<std::size_t>(j);
+        const double w = weight_of(k);
+        if (!(w > 0.0)) continue;  // also where ℓ overflowed to −∞ or beyond
+        const double slope = alpha_ * t_[k].first;
+        sums_.z += w;
+        sums_.g1 += w * slope;
+        sums_.g2 += w * alpha_ * t_[k].second;
+        sums_.g11 += w * slope * slope;
+        sums_.f1 += w * z_[k];
+        sums_.f2 += w * z_[k] * z_[k];
+      }
+    }
+  }
+
+  const LogDensity& density_;
+  double alpha_, v_, top_ = 0.0;
+  Grid grid_;
+  Index n_ = 24;
+  Sums sums_;
+  std::array<double, chunk> f_, z_, jacobian_;
+  std::array<Taylor, chunk> t_;
+};
+
 }  // namespace
 
 Tilted tilted_quadrature(const LogDensity& density, double alpha, double m, double v,
@@ -155,102 +273,14 @@ Tilted tilted_quadrature(const LogDensity& density, double alpha, double m, doub
     }
     return {alpha * t.value, alpha * t.first, alpha * t.second};
   }
-  const Integrand g(density, alpha, m, v);
-  double modes[2] = {g.climb(m), 0.0};
-  int count = 1;
-  if (!log_concave && !std::isnan(s.location)) modes[count++] = g.climb(s.location);
-  double top = g.at(modes[0]).value;
-  if (count == 2) top = std::max(top, g.at(modes[1]).value);
-  double left = modes[0], right = modes[0];
-  for (int i = 0; i < count; ++i) {
-    left = std::min(left, g.edge(modes[i], top - negligible, -1.0));
-    right = std::max(right, g.edge(modes[i], top - negligible, 1.0));
-  }
-
-  Grid grid{left - m, 0.0, m, s.location, s.width, false};
-  double end = right - m;
-  if (s.location > left && s.location < right && s.width < (right - left) / 32.0) {
-    grid.mapped = true;
-    grid.begin = std::asinh((left - s.location) / s.width);
-    end = std::asinh((right - s.location) / s.width);
-  }
-  constexpr Index chunk = GaussianRule::chunk;
-  std::array<double, chunk> f, z, jacobian;
-  std::array<Taylor, chunk> t;
-  const auto add = [&](Sums& sums, double first, double stride, Index n) {
-    for (Index i = 0; i < n; i += chunk) {
-      const Index some = std::min(chunk, n - i);
-      grid.nodes(first + stride * static_cast<double>(i), stride, some, f.data(), z.data(),
-                 jacobian.data());
-      density(some, f.data(), t.data());
-      for (Index j = 0; j < some; ++j) {
-        const auto k = static_cast<std::size_t>(j);
-        const double w = std::exp(alpha * t[k].value - 0.5 * z[k] * z[k] / v - top) * jacobian[k];
-        if (!(w > 0.0)) continue;  // also where ℓ overflowed to −∞ or beyond
-        const double slope = alpha * t[k].first;
-        sums.z += w;
-        sums.g1 += w * slope;
-        sums.g2 += w * alpha * t[k].second;
-        sums.g11 += w * slope * slope;
-        sums.f1 += w * z[k];
-        sums.f2 += w * z[k] * z[k];
-      }
-    }
-  };
-
-  Index n = 24;
-  Sums sums;
-  grid.step = (end - grid.begin) / static_cast<double>(n);
-  add(sums, 0.0, 1.0, n + 1);
-  for (int halving = 0; halving < 14; ++halving) {
-    const Sums before = sums;
-    add(sums, 0.5, 1.0, n);  // the midpoints
-    grid.step *= 0.5;
-    n *= 2;
-    const double a = sums.z, b = 2.0 * before.z, spread = std::sqrt(sums.f2 * sums.z);
-    if (close(a, b, a) && close(sums.f1, 2.0 * before.f1, spread) &&
-        close(sums.f2, 2.0 * before.f2, sums.f2) &&
-        close(sums.g2 + sums.g11, 2.0 * (before.g2 + before.g11), sums.g11 + std::abs(sums.g2)))
-      break;
-  }
-
-  constexpr double half_log_two_pi = 0.91893853320467274178;
-  Tilted out;
-  out.log_z = top + std::log(sums.z * grid.step) - half_log_two_pi - 0.5 * std::log(v);
-  const double mean = sums.f1 / sums.z, variance = sums.f2 / sums.z - mean * mean;
-  // Two forms of the same: by moments of f, which cancels when the likelihood says little, and by
-  // parts, which cancels when it says much.
-  if (variance < 0.25 * v) {
-    out.first = mean / v;
-    out.second = (variance - v) / (v * v);
-  } else {
-    out.first = sums.g1 / sums.z;
-    out.second = (sums.g2 + sums.g11) / sums.z - out.first * out.first;
-  }
+  TiltedRule rule(density, alpha, m, v, s, log_concave);
+  const Tilted out = rule.moments();
   if (!std::isfinite(out.log_z) || !std::isfinite(out.first) || !std::isfinite(out.second))
     throw NumericalError(fmt::format(
         "the tilted density of a site could not be integrated (cavity mean {}, variance {}); "
         "damp the updates or scale the data",
         m, v));
-  if (visit) {
-    std::array<double, chunk> w;
-    for (Index i = 0; i <= n; i += chunk) {
-      const Index some = std::min(chunk, n + 1 - i);
-      grid.nodes(static_cast<double>(i), 1.0, some, f.data(), z.data(), jacobian.data());
-      density(some, f.data(), t.data());
-      Index kept = 0;
-      for (Index j = 0; j < some; ++j) {
-        const auto k = static_cast<std::size_t>(j), to = static_cast<std::size_t>(kept);
-        const double weight =
-            std::exp(alpha * t[k].value - 0.5 * z[k] * z[k] / v - top) * jacobian[k];
-        if (!(weight > 0.0)) continue;
-        f[to] = f[k];
-        w[to] = weight / sums.z;
-        ++kept;
-      }
-      visit(context, kept, f.data(), w.data());
-    }
-  }
+  if (visit) rule.give(visit, context);
   return out;
 }
 
