@@ -144,7 +144,7 @@ Curves measure(ToyInputs inputs, Index sets, std::uint64_t seed) {
     const Vector flat = Vector::Ones(N), by_ridge = K.ridge_leverage(toy_noise);
     if (set == 0) {
       double t = 1.0;  // that Lemma 4.1.2 turns into a KL of one nat
-      while (kl_bound(t, toy_noise, energy) > 1.0) t *= 0.9;
+      while (planning::kl_bound(t, toy_noise, energy) > 1.0) t *= 0.9;
       out.asked = asked_for(K, t);
     }
     for (Index i = 0; i < count; ++i) {
@@ -154,7 +154,8 @@ Curves measure(ToyInputs inputs, Index sets, std::uint64_t seed) {
         trace[i][c].push_back(t);
         out.above_floor = out.above_floor && t >= K.tail(M) * (1.0 - 1e-6) - 1e-9;
         out.below_limit =
-            out.below_limit && -exact - bound <= kl_bound(t, toy_noise, energy) * (1 + 1e-9) + 1e-6;
+            out.below_limit &&
+            -exact - bound <= planning::kl_bound(t, toy_noise, energy) * (1 + 1e-9) + 1e-6;
       };
       const Vector by_rank = K.leverage(M);
       const Vector* const scores[] = {&flat, &by_rank, &by_ridge};
@@ -166,7 +167,8 @@ Curves measure(ToyInputs inputs, Index sets, std::uint64_t seed) {
           const RowMatrix Z = sampled(data.X, *scores[c], M, random);
           const SparseEvaluation e = sparse_at(data, "vfe", Z, toy_truth());
           keep(c, e.value, e.terms.residual);
-          if (c == leverage) limit[i][0].push_back(kl_bound(e.terms.residual, toy_noise, energy));
+          if (c == leverage)
+            limit[i][0].push_back(planning::kl_bound(e.terms.residual, toy_noise, energy));
           // Below that the mean is a difference of numbers that agree to rounding.
           if (c == leverage && d == 0 && e.terms.residual > 1e-3) {
             const double share = expected_share(data.X, Z);
@@ -182,7 +184,7 @@ Curves measure(ToyInputs inputs, Index sets, std::uint64_t seed) {
       keep(eigen_best, best.elbo, best.trace);
       kl[i][least].push_back(K.floor_kl(data.Y.col(0), M, toy_noise));
       trace[i][least].push_back(K.tail(M));
-      limit[i][1].push_back(kl_bound(uniform_trace_bound(K, M), toy_noise, energy));
+      limit[i][1].push_back(planning::kl_bound(uniform_trace_bound(K, M), toy_noise, energy));
     }
     progress(fmt::format("{}: set {} of {}", name_of(inputs), set + 1, sets));
   }

@@ -61,8 +61,8 @@ json forecast(const ModelEntry& entry, const ProblemSize& size, const FitOptions
   const double there = available_memory();
   if (cost.bytes > there)
     throw Error("memory", fmt::format("{} with {} rows needs {} of memory and {} are available; {}",
-                                      entry.label(), size.rows, in_gigabytes(cost.bytes),
-                                      in_gigabytes(there), way_out(entry, size, there)));
+                                      entry.label(), size.rows, memory::in_gigabytes(cost.bytes),
+                                      memory::in_gigabytes(there), way_out(entry, size, there)));
   if (cost.flops > 2e10 && options.max_iter > 0)
     tell(common,
          fmt::format(
@@ -71,7 +71,7 @@ json forecast(const ModelEntry& entry, const ProblemSize& size, const FitOptions
              cost.inducing > 0.0 ? fmt::format(" with {} inducing inputs", cost.inducing) : "",
              trains ? ", and training 30 to 100 of them" : "",
              starts > 1.0 ? fmt::format(" for each of {} starts", starts) : "",
-             in_gigabytes(cost.bytes), in_gigabytes(there)));
+             memory::in_gigabytes(cost.bytes), memory::in_gigabytes(there)));
   return {{"memory_bytes", cost.bytes}, {"flops_per_evaluation", cost.flops}};
 }
 

@@ -54,8 +54,8 @@ Outcome run_doctor() {
                         blas.better_core));
   row("threads", fmt::format("{} of {} cores", threads(), std::thread::hardware_concurrency()));
   row("SIMD", simd_level());
-  row("memory", fmt::format("{} available of {}", in_gigabytes(available_memory()),
-                            in_gigabytes(total_memory())));
+  row("memory", fmt::format("{} available of {}", memory::in_gigabytes(available_memory()),
+                            memory::in_gigabytes(total_memory())));
   row("MPI", "not used by this version");
   return out;
 }

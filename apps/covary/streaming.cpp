@@ -226,7 +226,7 @@ bool streams(const std::string& train, const FitOptions& o, const ModelChoice& c
   tell(common,
        fmt::format("reading {} would take about {} of the {} of memory available: its rows are "
                    "streamed, as with --stream",
-                   train, in_gigabytes(table), in_gigabytes(there)));
+                   train, memory::in_gigabytes(table), memory::in_gigabytes(there)));
   return true;
 }
 
@@ -258,7 +258,7 @@ ModelData stream_training(const std::string& train, const FitOptions& o, const C
   d.file_inputs = suggest_mode(pass.low.head(D), pass.high.head(D));
   d.file_outputs = suggest_mode(pass.low.tail(P), pass.high.tail(P));
   tell(common, fmt::format("streaming {} rows from {} ({})", d.file->rows(), d.file->name(),
-                           in_gigabytes(d.file->bytes())));
+                           memory::in_gigabytes(d.file->bytes())));
   return d;
 }
 

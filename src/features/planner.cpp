@@ -153,7 +153,7 @@ std::pair<double, double> expected_kl(double trace, double noise) {
   return {0.5 * t / noise, t / noise};
 }
 
-double kl_bound(double trace, double noise, double energy) {
+double planning::kl_bound(double trace, double noise, double energy) {
   const double t = std::max(0.0, trace);
   return expected_kl(t, noise).first + 0.5 * energy * t / (noise + t);
 }

@@ -9,6 +9,7 @@
 #include "covary/error.hpp"
 #include "covary/linalg/blas.hpp"
 #include "covary/linalg/parallel.hpp"
+#include "inference/uncollapsed_steps.hpp"
 
 namespace covary {
 namespace {

@@ -198,10 +198,11 @@ std::vector<std::string> lag_names(const std::vector<std::string>& series, Index
   return out;
 }
 
-Index lags_of(const RegressionFit& fit) {
-  const Index D = fit.posterior.dims(), P = fit.posterior.functions();
-  if (D % P != 0 || static_cast<Index>(fit.output_names.size()) != P ||
-      fit.input_names() != lag_names(fit.output_names, D / P))
+// By the names of the inputs.
+Index RegressionFit::lags() const {
+  const Index D = posterior.dims(), P = posterior.functions();
+  if (D % P != 0 || static_cast<Index>(output_names.size()) != P ||
+      input_names() != lag_names(output_names, D / P))
     return 0;
   return D / P;
 }

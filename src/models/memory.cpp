@@ -45,7 +45,7 @@ double available_memory() {
 
 double total_memory() { return std::min(meminfo("MemTotal"), cgroup("memory.max")); }
 
-std::string in_gigabytes(double bytes) {
+std::string memory::in_gigabytes(double bytes) {
   return bytes < 1e8 ? fmt::format("{:.1f} MB", bytes * 1e-6)
                      : fmt::format("{:.1f} GB", bytes * 1e-9);
 }
@@ -54,9 +54,10 @@ void require_memory(double bytes, Index rows, const std::string& what) {
   const double there = available_memory();
   if (bytes <= there) return;
   const double most = std::floor(static_cast<double>(rows) * std::sqrt(0.9 * there / bytes));
-  throw Error("memory", fmt::format("{} needs {} of memory and {} are available; use fewer rows: "
-                                    "about {} fit",
-                                    what, in_gigabytes(bytes), in_gigabytes(there), most));
+  throw Error("memory",
+              fmt::format("{} needs {} of memory and {} are available; use fewer rows: "
+                          "about {} fit",
+                          what, memory::in_gigabytes(bytes), memory::in_gigabytes(there), most));
 }
 
 }  // namespace covary

@@ -10,6 +10,7 @@
 #include "covary/error.hpp"
 #include "covary/likelihoods/expression.hpp"
 #include "covary/models/autoregression.hpp"
+#include "models/words.hpp"
 
 namespace covary {
 namespace {

@@ -12,6 +12,7 @@
 #include "models/fit_json.hpp"
 #include "models/further_rows.hpp"
 #include "models/table_answers.hpp"
+#include "models/words.hpp"
 
 namespace covary {
 
@@ -96,8 +97,6 @@ LagWindows scored_rows(const RegressionFit& fit, const Table& table) {
 }
 
 }  // namespace
-
-Index RegressionFit::lags() const { return lags_of(*this); }
 
 Answer RegressionFit::details() const {
   const Posterior& q = posterior;

@@ -9,6 +9,7 @@
 #include "covary/error.hpp"
 #include "covary/inference/exact.hpp"
 #include "covary/statistics/sweep.hpp"
+#include "models/words.hpp"
 #include "storage/sha256.hpp"
 
 namespace covary {

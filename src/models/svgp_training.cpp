@@ -8,7 +8,7 @@
 #include "covary/error.hpp"
 #include "covary/inference/inducing_posterior.hpp"
 #include "covary/models/svgp.hpp"
-#include "features/warnings.hpp"
+#include "inference/uncollapsed_steps.hpp"
 #include "models/feature_settings.hpp"
 #include "models/q_blocks.hpp"
 

@@ -9,6 +9,7 @@
 #include "models/entries.hpp"
 #include "models/regression_request.hpp"
 #include "models/table_answers.hpp"
+#include "models/words.hpp"
 
 namespace covary {
 namespace {

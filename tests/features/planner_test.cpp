@@ -158,7 +158,8 @@ TEST(Planner, Plans) {
       static_cast<Index>(std::ceil(
           std::log(r.rows * (1.0 + r.energy) / (2.0 * r.noise * r.kl * r.risk)) / -std::log(B))));
   EXPECT_GT(plan.certain, plan.inducing);
-  EXPECT_LE(kl_bound(r.rows * spectrum.tail(plan.certain) / r.risk, r.noise, r.energy), r.kl);
+  EXPECT_LE(planning::kl_bound(r.rows * spectrum.tail(plan.certain) / r.risk, r.noise, r.energy),
+            r.kl);
   EXPECT_NE(plan.print(r).find(std::to_string(plan.inducing) + " eigenfunctions"),
             std::string::npos);
   r.domination = 4.0;

@@ -58,12 +58,12 @@ TEST(Autoregression, WindowsHaveTheOldestLagFirst) {
 
 TEST(Autoregression, LagsAreReadOffTheNames) {
   RegressionFit fit = fit_of(lag_windows(wave(40), 3), true);
-  EXPECT_EQ(lags_of(fit), 0);
+  EXPECT_EQ(fit.lags(), 0);
   fit.output_names = {"a", "b"};
   fit.input_columns = InputColumns::named(lag_names(fit.output_names, 3));
-  EXPECT_EQ(lags_of(fit), 3);
+  EXPECT_EQ(fit.lags(), 3);
   fit.input_columns.columns[1].name = "c";
-  EXPECT_EQ(lags_of(fit), 0);
+  EXPECT_EQ(fit.lags(), 0);
 }
 
 TEST(Autoregression, E35TheFirstStepIsOrdinaryRegression) {

@@ -96,7 +96,7 @@ TEST(Plan, CertificatesHold) {
     const SparseEvaluation e = model.evaluate();
     const double kl = p.evidence - e.value, t = e.terms.residual;
     EXPECT_GE(kl, 0.0);
-    EXPECT_LE(kl, kl_bound(t, noise, p.y.squaredNorm() / noise));
+    EXPECT_LE(kl, planning::kl_bound(t, noise, p.y.squaredNorm() / noise));
     const auto [l, h] = expected_kl(t, noise);
     mean_kl += kl;
     low += l;

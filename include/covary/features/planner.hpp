@@ -49,8 +49,10 @@ double normal_failure(Index N, double lengthscale, double sd, double inputs_sd, 
 // Bounds on KL = log evidence − elbo from the trace t = tr(Kff − Qff) of one output.
 // The mean of KL over y from the model: t/(2σ²) ≤ E[KL] ≤ t/σ².
 std::pair<double, double> expected_kl(double trace, double noise);
+namespace planning {
 // For the y there are (lemma 4.1.2): t/(2σ²) + ½·energy·t/(σ² + t), energy = |y|²/σ².
 double kl_bound(double trace, double noise, double energy);
+}  // namespace planning
 
 // ⌈4·log N⌉ to the base 1/B: with as many eigenfunctions KL → 0 as N grows (theorem 4.0.1).
 Index eigenfunctions_for(Index N, double ratio);

@@ -69,14 +69,6 @@ UncollapsedEvaluation evaluate_uncollapsed(const UncollapsedProblem& problem,
                                            const UncollapsedValues& values, Jitter& jitter,
                                            UncollapsedGradient* gradient = nullptr);
 
-// The same in two steps, for those who move q alone.
-std::vector<Cholesky> factor_parts(const UncollapsedProblem& problem,
-                                   const UncollapsedValues& values, Jitter& jitter);
-UncollapsedEvaluation evaluate_uncollapsed(const UncollapsedProblem& problem,
-                                           const UncollapsedValues& values,
-                                           std::vector<Cholesky> factors,
-                                           UncollapsedGradient* gradient = nullptr);
-
 // Σ_f KL(N(m_f, Ls·Lsᵀ) ‖ N(0, I)). Adds −∂KL to m_bar and Ls_bar where given.
 double whitened_kl(const WhitenedGaussian& q, UncollapsedGradient* gradient = nullptr);
 

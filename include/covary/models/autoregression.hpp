@@ -20,8 +20,6 @@ struct LagWindows {
 LagWindows lag_windows(ConstRows series, Index lags);
 // "y[t-2]", "y[t-1]": of the columns of X, for series of these names.
 std::vector<std::string> lag_names(const std::vector<std::string>& series, Index lags);
-// τ, where a model's inputs have these names; 0 where it is no autoregression.
-Index lags_of(const RegressionFit& fit);
 
 // What a free simulation does with a prediction once it is a lag itself.
 enum class Propagation {

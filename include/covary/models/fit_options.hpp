@@ -76,10 +76,4 @@ void set_option(FitOptions& options, std::string name, const std::string& value)
 // All options on the way, by name and value: part of what a checkpoint belongs to.
 std::string print_course(const FitOptions& options, bool with_limit);
 
-// "a,b" and repeated options alike: one list.
-std::vector<std::string> split_lists(const std::vector<std::string>& given);
-// "PATH=VALUE" of an option of this name.
-std::pair<std::string, std::string> split_assignment(const std::string& text, const char* option);
-std::vector<double> parse_numbers(const std::string& text, const std::string& what);
-
 }  // namespace covary
