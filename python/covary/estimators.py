@@ -195,7 +195,7 @@ class SparseGPRegressor(_Regressor):
         The objective in the units of the data: a lower bound on the evidence for ``"vfe"`` and
         ``"vfe(tight)"``, else an approximation of it.
     upper_bound_value_ : float or None
-        What the evidence cannot exceed; None for models that are no bounds.
+        What the evidence cannot exceed; None for models without a bound.
     inducing_inputs_ : array of shape (n_inducing, n_features)
         In the units of X; not of ``"eigen"``, ``"frequency"`` and ``"fourier"``, which have none.
     inputs_ : array of shape (n_samples, n_features)

@@ -205,10 +205,10 @@ class MRD(_Dynamical):
     views : dict of str and list of int, or None
         The columns of each view; None is one view of all of them.
     start_view : str or None, default None
-        All dimensions start from components of this view, which the others explain as far as they can: for a view that
-        others shall predict.
+        All dimensions start from components of this view, which the others explain as far as they can: for predicting
+        this view from the others.
     times : array of shape (n_samples,) or (n_samples, d), or None
-        What the latent inputs follow by Gaussian processes; None is no dynamics.
+        What the latent inputs follow by Gaussian processes. None: no dynamics.
     dynamics : str or Kernel, default "se + white"
     sequences : list of int, default ()
         First rows of independent sequences; none is one.

@@ -118,7 +118,7 @@ def test_weights_that_cannot_be(estimator):
         estimator.fit(X, y, sample_weight=np.zeros(60))
     with pytest.raises(ValueError, match="one class only, 'up'"):
         estimator.fit(X, y, sample_weight=(y == "up").astype(float))
-    with pytest.raises(cv.Unsupported, match="0.5 is no whole number"):
+    with pytest.raises(cv.Unsupported, match="weight 0.5 is not whole"):
         cv.GPClassifier(method="ep").fit(X, y, sample_weight=np.full(60, 0.5))
 
 

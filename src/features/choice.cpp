@@ -68,8 +68,8 @@ FeatureChoice::FeatureChoice(const std::string& e) : FeatureChoice() {
     throw InputError(fmt::format("{} features take no argument{}, got '{}'", head,
                                  head == "fourier" ? " but l2, as in fourier(l2)" : "", e));
   throw InputError(fmt::format(
-      "there are no '{}' features{}; there are {}, stacked(KIND) of them for a sum of kernels, and "
-      "as models of their own {}",
+      "unknown features '{}'{}; choose {}, stacked(KIND) of them for a sum of kernels, or, with "
+      "--model sor, {}",
       e, did_you_mean(head, all), list_of_kinds([](const FeatureKind& k) { return !k.parametric; }),
       list_of_kinds([](const FeatureKind& k) { return k.parametric; })));
 }

@@ -231,11 +231,12 @@ FeaturesPtr start_eigen(const FeatureStart& s) {
     return exponential_eigen_features(s.kernel, box.centre(0), 2.0 * box.half(0), s.M);
   }
   if (!s.kernel.node().gaussian_form(D))
-    throw InputError(fmt::format(
-        "eigen features are for one se or a product of them over columns, and in one column for "
-        "matern12, with or without white; {} is none of them. Of one column, orthogonal features "
-        "take every Matérn kernel",
-        s.kernel.print()));
+    throw InputError(
+        fmt::format("eigen features are not available for kernel {}; they take one se or a product "
+                    "of se over columns, and in one column "
+                    "matern12, with or without white. In one column, orthogonal features take "
+                    "every Matérn kernel",
+                    s.kernel.print()));
   const ColumnSpread x = spread_of(s.X);
   const Vector w = GaussianKernel(s.kernel, D, "eigen").at(0, s.theta.data()).w;
   Vector ratios(D);

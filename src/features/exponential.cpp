@@ -33,11 +33,12 @@ class IntervalFeatures : public Features {
       : kernel_(kernel, 1, name), centre_(centre), length_(length) {
     if (kernel_.order() != 0.5)
       throw InputError(
-          fmt::format("{} features over an interval are for matern12, with or "
-                      "without white; {} is another kernel",
+          fmt::format("{} features over an interval are not available for kernel {}; they take "
+                      "matern12, with or without white",
                       name, kernel.print()));
     if (!std::isfinite(centre) || !std::isfinite(length) || !(length > 0.0))
-      throw InputError(fmt::format("an interval of length {} around {} is none", length, centre));
+      throw InputError(fmt::format(
+          "the interval must be finite with length > 0, got length {} around {}", length, centre));
   }
 
   Index dims() const final { return 1; }

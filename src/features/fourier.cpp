@@ -27,14 +27,15 @@ class FourierFeatures final : public Features, public OnePassFeatures {
       theta_ = term.offset;
     }
     if (found != 1 || order_ < 0)
-      throw InputError(fmt::format(
-          "fourier features are for one of matern12, matern32 and matern52, with or without white; "
-          "{} is none of them",
-          kernel.print()));
+      throw InputError(
+          fmt::format("fourier features are not available for kernel {}; they take matern12, "
+                      "matern32 or matern52, with or without white",
+                      kernel.print()));
     if (!std::isfinite(a) || !std::isfinite(b) || !(a < b))
-      throw InputError(fmt::format("an interval from {} to {} is none", a, b));
+      throw InputError(
+          fmt::format("the interval must be finite with low < high, got {} to {}", a, b));
     if (harmonics < 0)
-      throw InputError(fmt::format("fourier features have 0 harmonics or more, got {}", harmonics));
+      throw InputError(fmt::format("fourier features need harmonics ≥ 0, got {}", harmonics));
   }
 
   std::string name() const override { return "fourier"; }

@@ -32,10 +32,12 @@ std::vector<KernelPart> factors_of(const Kernel& kernel, Index dims) {
     }
   }
   if (smooth != 1 || !apart || count != dims)
-    throw InputError(fmt::format(
-        "fourier features of {} columns are for a product of matern12, matern32 and matern52, one "
-        "for each column, as matern32@0 * matern32@1; {} is none: stack features for a sum",
-        dims, kernel.print()));
+    throw InputError(
+        fmt::format("fourier features of {} columns are not available for kernel {}; they take a "
+                    "product of matern12, matern32 and matern52, one "
+                    "for each column, such as matern32@0 * matern32@1; for a sum of kernels use "
+                    "stacked(fourier)",
+                    dims, kernel.print()));
   return found;
 }
 

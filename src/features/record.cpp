@@ -48,8 +48,8 @@ FeaturesPtr restore_features(const FeatureRecord& record, const Kernel& kernel) 
   if (record.name == "stacked") return restore_stacked(record, kernel);
   for (const FeatureKind* kind : feature_kinds())
     if (record.name == kind->name) return kind->restore(record, kernel);
-  throw InputError(fmt::format("there are no '{}' features; there are {}, and stacked ones",
-                               record.name, list_of_kinds([](const auto&) { return true; })));
+  throw InputError(fmt::format("unknown features '{}'; choose {} or stacked", record.name,
+                               list_of_kinds([](const auto&) { return true; })));
 }
 
 }  // namespace covary

@@ -151,8 +151,7 @@ SelectionResult greedy(Index M, ConstRows X, const Kernel& kernel, ConstVector t
   out.rows = g.rows;
   out.residual = g.residual;
   say_fewer(out, M,
-            out.Z.rows() == X.rows() ? "there are no more rows"
-                                     : "given these, no row has a variance of its own");
+            out.Z.rows() == X.rows() ? "there are no more rows" : "the remaining rows add nothing");
   return out;
 }
 
@@ -170,8 +169,8 @@ Selection parse_selection(const std::string& name) {
     if (name == text) return how;
     known += (known.empty() ? "" : ", ") + std::string(text);
   }
-  throw InputError(fmt::format("there is no choice of inducing inputs called '{}'; choose from {}",
-                               name, known));
+  throw InputError(
+      fmt::format("unknown selection '{}' of inducing inputs; choose {}", name, known));
 }
 
 std::string print(Selection how) {

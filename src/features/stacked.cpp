@@ -133,8 +133,8 @@ class StackedFeatures final : public Features {
     for (const Kernel::Term& t : terms_)
       if (t.node == term.pointer() || (!found && Kernel(t.node) == term)) found = &t;
     if (!found)
-      throw InputError(fmt::format(
-          "{} is no term of the kernel that these features are stacked for", term.print()));
+      throw InputError(
+          fmt::format("{} is not a term of the kernel of these stacked features", term.print()));
     auto out = std::make_shared<StackedFeatures>(*this);
     for (Part& p : out->parts_) {
       p.seen = p.term == found->node.get();

@@ -26,10 +26,11 @@ StationaryKernel::StationaryKernel(const Kernel& kernel, Index dims, const std::
   }
   const auto form = kernel.node().gaussian_form(dims);
   if (found != 1 || !form || form->terms.size() != 1 || form->terms.front().is_linear())
-    throw InputError(fmt::format(
-        "{} features are for one of se, matern12, matern32 and matern52, or a product of se over "
-        "columns, with or without white; {} is none of them",
-        feature, kernel.print()));
+    throw InputError(
+        fmt::format("{} features are not available for kernel {}; they take se, matern12, matern32 "
+                    "or matern52, or a product of se over "
+                    "columns, with or without white",
+                    feature, kernel.print()));
   gaussian_.emplace(kernel, dims, feature);
 }
 

@@ -22,8 +22,8 @@ void warn_of_interval(double a, double b, ConstRows X, const std::string& how,
   const Index rows = rows_outside(X, Vector::Constant(1, a), Vector::Constant(1, b));
   if (rows > 0)
     out.push_back(
-        fmt::format("{} of {} rows lie outside the interval from {:.4g} to {:.4g} of the "
-                    "features, where they know no more than its end does: {}",
+        fmt::format("{} of {} rows lie outside the features' interval from {:.4g} to {:.4g}; the "
+                    "features are constant there: {}",
                     rows, X.rows(), a, b, how));
 }
 

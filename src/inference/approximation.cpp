@@ -43,7 +43,7 @@ Approximation::Approximation(const std::string& e) {
     *this = {Kind::pep, power()};
   else
     throw InputError(fmt::format(
-        "unknown approximation '{}'{}; there are sor, dtc, fitc, pitc, vfe, vfe(tight), pep(α), "
+        "unknown approximation '{}'{}; choose sor, dtc, fitc, pitc, vfe, vfe(tight), pep(α) or "
         "cglb",
         e,
         did_you_mean(e, {"sor", "dtc", "fitc", "pitc", "vfe", "vfe(tight)", "pep(0.5)", "cglb"})));

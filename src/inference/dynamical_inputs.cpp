@@ -209,8 +209,8 @@ LatentMarginals DynamicalInputs::forecast(const double* values, ConstRows times,
     throw InputError(fmt::format("the times have {} columns, the model's {}", times.cols(),
                                  options_.times.cols()));
   if (sequence >= static_cast<Index>(blocks_.size()) || sequence < -1)
-    throw InputError(fmt::format("there is no sequence {}; there are {} from 0 on, and −1 is new",
-                                 sequence, blocks_.size()));
+    throw InputError(
+        fmt::format("sequence must be −1 (new) or 0 to {}, got {}", blocks_.size() - 1, sequence));
   const Eigen::Map<const RowMatrix> v(values, N, Q), lambda(values + N * Q, N, Q);
   const Index T = options_.kernel.parameter_count(times.cols());
   const Eigen::Map<const Vector> theta(values + 2 * N * Q, T);

@@ -30,8 +30,9 @@ CovarianceForm::CovarianceForm(const std::string& e) {
     if (digits.find_first_not_of("0123456789") == std::string::npos) block = std::stol(digits);
   }
   if (block < 1)
-    throw InputError(
-        fmt::format("«{}» is no form of a covariance; there are full, diagonal and blocks(20)", e));
+    throw InputError(fmt::format(
+        "unknown covariance form '{}'; choose full, diagonal or blocks(B), for example blocks(20)",
+        e));
 }
 
 std::string CovarianceForm::print() const {

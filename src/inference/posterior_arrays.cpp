@@ -29,7 +29,7 @@ Matrix get_factor(const Container& c, const std::string& name, Index M) {
   Matrix L = c.matrix(name, M, M);
   for (Index k = 0; k < M; ++k) {
     if (!(L(k, k) > 0.0) || !L.col(k).allFinite())
-      throw FileError(fmt::format("{}: {} is no factor of a covariance", c.source, name));
+      throw FileError(fmt::format("{}: {} is not a covariance factor", c.source, name));
     L.col(k).head(k).setZero();
   }
   return L;
@@ -90,7 +90,7 @@ Posterior restore_posterior(const Container& from) {
   try {
     return get_posterior(from, json::parse(from.metadata));
   } catch (const json::exception& e) {
-    throw FileError(fmt::format("{} is no usable posterior: {}", from.source, e.what()));
+    throw FileError(fmt::format("{} is not a usable posterior: {}", from.source, e.what()));
   }
 }
 

@@ -161,8 +161,7 @@ class NetworkRecognition final : public Common {
 
 void RecognitionOptions::check() const {
   if (form != "kernel" && form != "network")
-    throw InputError(
-        fmt::format("there is no back constraint '{}'; it is kernel or network", form));
+    throw InputError(fmt::format("unknown back constraint '{}'; choose kernel or network", form));
   if (!(lengthscale > 0.0) || !std::isfinite(lengthscale))
     throw InputError(
         fmt::format("the back constraint's lengthscale must be positive, got {}", lengthscale));

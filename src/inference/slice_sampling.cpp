@@ -72,10 +72,8 @@ void sample(const Target& target, Index N, const Likelihood& likelihood,
 
 void check(const SliceSamplingOptions& options) {
   if (options.samples < 1 || options.burn_in < 0 || options.thin < 1)
-    throw InputError(
-        fmt::format("slice sampling of {} samples, {} steps of burn-in and every {}-th step kept; "
-                    "they must be at least 1, 0 and 1",
-                    options.samples, options.burn_in, options.thin));
+    throw InputError(fmt::format("samples ≥ 1, burn_in ≥ 0, thin ≥ 1 required; got {}, {}, {}",
+                                 options.samples, options.burn_in, options.thin));
 }
 
 }  // namespace

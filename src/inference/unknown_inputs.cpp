@@ -190,14 +190,13 @@ RowMatrix UnknownInputs::whitened(const RowMatrix& X) const {
 
 void InputSamplingOptions::check() const {
   if (method != "slice" && method != "retrospective")
-    throw InputError(fmt::format("there is no sampler '{}'; it is slice or retrospective", method));
+    throw InputError(fmt::format("unknown sampler '{}'; choose slice or retrospective", method));
   if (samples < 1 || burn_in < 0 || thin < 1 || block < 1)
-    throw InputError(fmt::format(
-        "{} samples, {} before them, {} apart, of {} rows at a time: a sampler needs at "
-        "least 1, 0, 1 and 1",
-        samples, burn_in, thin, block));
+    throw InputError(
+        fmt::format("samples ≥ 1, burn_in ≥ 0, thin ≥ 1, block ≥ 1 required; got {}, {}, {}, {}",
+                    samples, burn_in, thin, block));
   if (!(step > 0.0 && step <= 1.0))
-    throw InputError(fmt::format("the step of a sampler lies between 0 and 1, got {}", step));
+    throw InputError(fmt::format("the sampler's step must be above 0 and at most 1, got {}", step));
 }
 
 InputSamples sample_inputs(const UnknownInputs& problem, const InputSamplingOptions& options) {

@@ -85,15 +85,15 @@ RowMatrix last_window(const RegressionFit& fit, ConstRows series, Index steps) {
   const Index D = fit.posterior.dims(), P = fit.posterior.functions(), lags = D / P;
   if (D % P != 0)
     throw InputError(
-        fmt::format("{} inputs are no windows of {} series: this is not an autoregression", D, P));
-  if (steps < 1) throw InputError(fmt::format("a simulation has at least one step, got {}", steps));
+        fmt::format("the {} inputs are not {} lagged series: this is not an autoregression", D, P));
+  if (steps < 1) throw InputError(fmt::format("steps must be at least 1, got {}", steps));
   if (series.cols() != P || series.rows() < lags)
-    throw InputError(fmt::format("a simulation goes on from {} rows of {} series, got {}×{}", lags,
-                                 P, series.rows(), series.cols()));
+    throw InputError(fmt::format("a simulation needs the last {} rows of the {} series, got {}×{}",
+                                 lags, P, series.rows(), series.cols()));
   const RowMatrix last = series.bottomRows(lags);
   if (!last.allFinite())
     throw InputError(fmt::format(
-        "the last {} rows of the series must be complete: a simulation goes on from them", lags));
+        "the last {} rows of the series must be complete: a simulation starts from them", lags));
   return window_of(last);
 }
 

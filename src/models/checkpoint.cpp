@@ -25,7 +25,7 @@ Blocks get_blocks(const Container& c, const json& j, const std::string& name) {
   const auto count = j.at(name).get<std::size_t>();
   if (count > c.tensors.size())
     throw FileError(
-        fmt::format("{} is no usable checkpoint: it cannot have {} arrays", c.source, count));
+        fmt::format("{} is not a usable checkpoint: it cannot have {} arrays", c.source, count));
   Blocks out;
   for (std::size_t i = 0; i < count; ++i) out.push_back(c.matrix(fmt::format("{}.{}", name, i)));
   return out;
@@ -75,7 +75,8 @@ MinibatchState get_minibatches(const Container& c, const json& j) {
 TrainingState read(const Container& c, const std::string& problem) {
   const json j = json::parse(c.metadata);
   if (j.at("model") != kind)
-    throw FileError(fmt::format("{} is no checkpoint; start from a model with --from", c.source));
+    throw FileError(
+        fmt::format("{} is not a checkpoint; start from a model with --from", c.source));
   if (j.at("problem") != problem)
     throw InputError(fmt::format(
         "{} is the checkpoint of another fit: the data, the kernel or an option that training "
@@ -100,7 +101,7 @@ TrainingState read(const Container& c, const std::string& problem) {
 void save_checkpoint(const std::string& path, const TrainingState& state,
                      const std::string& problem) {
   if (state.done.empty() && !state.run && !state.minibatches)
-    throw InputError("a checkpoint is made after an iteration; there was none yet");
+    throw InputError("no training step has been made: nothing to checkpoint");
   Container c;
   json j{{"model", kind}, {"problem", problem}, {"done", json::array()}};
   for (std::size_t i = 0; i < state.done.size(); ++i)
@@ -122,7 +123,7 @@ TrainingState load_checkpoint(const std::string& path, const std::string& proble
   try {
     return read(c, problem);
   } catch (const nlohmann::json::exception& e) {
-    throw FileError(fmt::format("{} is no usable checkpoint: {}", c.source, e.what()));
+    throw FileError(fmt::format("{} is not a usable checkpoint: {}", c.source, e.what()));
   }
 }
 

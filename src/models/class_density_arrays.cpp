@@ -39,7 +39,7 @@ Fit restore_class_density(const Archive& from) {
   check_names(fit, c, fit.inputs(), 1);
   const Vector& prior = fit.log_class_prior = c.vector("log_prior", fit.size());
   if (!prior.allFinite() || std::abs(prior.array().exp().sum() - 1.0) > 1e-9)
-    throw FileError(fmt::format("{}: the prior of its classes is no distribution", c.source));
+    throw FileError(fmt::format("{}: the class prior does not sum to one", c.source));
   fit.classes = j.at("classes").get<std::vector<std::string>>();
   if (!fit.classes.empty() && static_cast<Index>(fit.classes.size()) != fit.size())
     throw FileError(

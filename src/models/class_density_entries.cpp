@@ -21,7 +21,7 @@ std::vector<ModelEntry> class_density_entries() {
   return {{"class_density", "class_density", "", Targets::classes, Form::plain,
            "A GP-LVM density of the inputs of each class.",
            "classes with few rows each and inputs on low-dimensional surfaces", "4·N·M²·Q",
-           "N·Q + M²·Q", "latent-variables.md#densities-of-rows-and-classes-by-them",
+           "N·Q + M²·Q", "latent-variables.md#densities-of-rows-and-classification-by-them",
            costs::class_density, "classes missing-inputs",
            reads::any_fit + reads::scaling + reads::settings + reads::kept +
                " inputs kernel missing jitter inducing latent restarts snr",

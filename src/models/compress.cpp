@@ -132,14 +132,14 @@ class Compressor {
 }  // namespace
 
 void CompressOptions::check() const {
-  if (!(loss > 0.0))
-    throw InputError(fmt::format("the loss that is allowed must be positive, got {}", loss));
+  if (!(loss > 0.0)) throw InputError(fmt::format("loss must be positive, got {}", loss));
   if (most_inducing < 1 || iterations < 0)
     throw InputError("most_inducing is at least 1, iterations are not negative");
   for (const auto& kind : features)
     if (kind.is_parametric())
-      throw InputError(fmt::format(
-          "{} features are a model of their own and no part of another's posterior", kind.print()));
+      throw InputError(
+          fmt::format("{} features define their own model; compress takes others, such as points",
+                      kind.print()));
 }
 
 namespace {
@@ -175,8 +175,8 @@ Smallest smallest_of(const Posterior& given, const std::string& model, double ro
   }
   if (!best)
     throw NumericalError(fmt::format(
-        "no posterior of fewer than the {:.0f} numbers there are, and of at most {} variables, is "
-        "within {:.3g} nats a row: allow a larger loss, or other features",
+        "no posterior with fewer than {:.0f} numbers and at most {} inducing variables is "
+        "within {:.3g} nats per row; allow a larger loss or other features",
         before, options.most_inducing, options.loss));
 
   Smallest out{compressor.target().posterior(best->features, best->z, best->jitter),

@@ -43,9 +43,9 @@ Fit from_container(Container c) {
   } catch (const FileError&) {
     throw;
   } catch (const Error& e) {
-    throw FileError(fmt::format("{} is no usable model: {}", c.source, e.what()));
+    throw FileError(fmt::format("{} is not a usable model: {}", c.source, e.what()));
   } catch (const json::exception& e) {
-    throw FileError(fmt::format("{} is no usable model: {}", c.source, e.what()));
+    throw FileError(fmt::format("{} is not a usable model: {}", c.source, e.what()));
   }
 }
 

@@ -143,7 +143,7 @@ Scaling get_scaling(const Container& c, const std::string& name, Index size) {
   Scaling s{c.vector(name + ".shift", size), c.vector(name + ".scale", size)};
   for (Index i = 0; i < size; ++i)
     if (!std::isfinite(s.shift(i)) || !(s.scale(i) > 0.0) || !std::isfinite(s.scale(i)))
-      throw FileError(fmt::format("{} scaling of column {} is no finite positive scale", name, i));
+      throw FileError(fmt::format("{} scaling of column {} must be finite and positive", name, i));
   return s;
 }
 

@@ -26,8 +26,7 @@ void repeat_by_weight(GeneralisedData& data) {
   for (Index n = 0; n < data.weights.size(); ++n) {
     if (data.weights(n) != std::floor(data.weights(n)))
       throw Unsupported(fmt::format(
-          "EP repeats the rows by their weights, and {} is no whole number; use laplace, vgp or "
-          "svgp",
+          "EP takes whole weights only, but weight {} is not whole; use laplace, vgp or svgp",
           data.weights(n)));
     rows.insert(rows.end(), static_cast<std::size_t>(data.weights(n)), n);
   }

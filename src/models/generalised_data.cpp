@@ -208,14 +208,11 @@ GeneralisedData generalised_data(ConstRows X, ConstRows Y, const FunctionOptions
 
 GeneralisedData generalised_data(FileRows& rows, const FunctionOptions& options, Index sample) {
   if (rows.dims() == 0 || rows.outputs() != 1)
-    throw InputError(
-        "a fit of rows in a file needs one output column and an input column at least");
+    throw InputError("--stream needs one output column and at least one input column");
   if (options.aux.size() || options.weights.size())
-    throw Unsupported("rows in a file have neither weights nor a column beside y yet");
+    throw Unsupported("--weights and --exposure are not available with --stream");
   if (options.pca > 0 || options.gplvm > 0)
-    throw Unsupported(
-        "principal components and a latent space of rows in a file are not offered; transform the "
-        "file");
+    throw Unsupported("--pca and --gplvm are not available with --stream; transform the file");
   const Likelihood& l = options.likelihood;
   const bool real = l.node().real_targets();
   GeneralisedData out;

@@ -175,10 +175,7 @@ Vector GplvmFit::log_density(ConstRows Y, Index iterations, Index starts) const 
 }
 
 LatentMarginals GplvmFit::forecast(ConstRows times, Index sequence) const {
-  if (!dynamics)
-    throw InputError(
-        "the model has no dynamics: there is nothing to forecast from; train it with "
-        "times");
+  if (!dynamics) throw InputError("no dynamics to forecast from; train the model with times");
   return dynamics->forecast(dynamics_values.data(), times, sequence);
 }
 

@@ -10,9 +10,7 @@ namespace covary {
 LatentFeatures::LatentFeatures(GplvmFit fit)
     : fit_(std::make_shared<const GplvmFit>(std::move(fit))), used_(fit_->active()) {
   if (used_.empty())
-    throw InputError(
-        "the GP-LVM of the inputs took them all for noise: there is no latent dimension to see; "
-        "use the inputs themselves or their principal components");
+    throw InputError("the GP-LVM found no latent dimension; use the inputs themselves or --pca");
   const Vector relevance = fit_->relevance().colwise().maxCoeff();
   scale_ = relevance(used_).cwiseSqrt();
 }

@@ -45,8 +45,7 @@ std::string singularity(const LogisticDesign& design, const InputNames& name) {
   const Index N = design.B.rows(), F = design.B.cols();
   const char* way_out = "leave such columns out, or give a ridge penalty";
   if (F > N)
-    return fmt::format("there are {} weights for {} rows, so that many fit equally well; {}", F, N,
-                       way_out);
+    return fmt::format("{} weights for {} rows: the solution is not unique; {}", F, N, way_out);
   // The intercept goes first, so that a constant input is found to repeat it and not the reverse.
   Matrix A(N, F);
   const Index first = design.intercept;

@@ -176,17 +176,15 @@ MapGplvmFit::Placed MapGplvmFit::place(ConstRows Y, Index iterations, Index star
 }
 
 LatentMarginals MapGplvmFit::forecast(ConstRows times, Index sequence) const {
-  if (!dynamics)
-    throw InputError(
-        "the model has no dynamics: there is nothing to forecast from; train it with times");
+  if (!dynamics) throw InputError("no dynamics to forecast from; train the model with times");
   const DynamicalOptions& o = dynamics->options();
   const auto count = static_cast<Index>(o.sequences.size());
   if (times.cols() != o.times.cols())
     throw InputError(
         fmt::format("the times have {} columns, the model's {}", times.cols(), o.times.cols()));
   if (sequence >= count || sequence < -1)
-    throw InputError(fmt::format("there is no sequence {}; there are {} from 0 on, and −1 is new",
-                                 sequence, count));
+    throw InputError(
+        fmt::format("sequence must be −1 (new) or 0 to {}, got {}", count - 1, sequence));
   const Index n = times.rows(), Q = latent();
   LatentMarginals out{RowMatrix::Zero(n, Q),
                       diagonal(o.kernel, dynamics_theta, times).replicate(1, Q), 0.0,

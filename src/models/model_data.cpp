@@ -78,7 +78,7 @@ void refuse_infinities(const RowMatrix& values, const std::vector<std::string>& 
         throw InputError(fmt::format(
             "row {} of column '{}' is {}; drop the row, leave the cell empty or use another unit",
             i, names[static_cast<std::size_t>(j)],
-            std::isinf(v) ? "infinite" : fmt::format("{:.3g}, whose square is no number", v)));
+            std::isinf(v) ? "infinite" : fmt::format("{:.3g}, too large to square", v)));
 }
 
 void check_likelihood(const std::string& expression) {

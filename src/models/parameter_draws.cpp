@@ -164,10 +164,9 @@ Regression model_of(const RegressionFit& fit) {
 
 void ParameterDrawOptions::check() const {
   if (draws < 1 || chains < 1 || burn_in < 0 || thin < 1)
-    throw InputError(fmt::format(
-        "parameters drawn {} times by {} chains, {} sweeps of burn-in and every {}-th kept; they "
-        "must be at least 1, 1, 0 and 1",
-        draws, chains, burn_in, thin));
+    throw InputError(
+        fmt::format("draws ≥ 1, chains ≥ 1, burn_in ≥ 0, thin ≥ 1 required; got {}, {}, {}, {}",
+                    draws, chains, burn_in, thin));
 }
 
 ParameterDraws Regression::sample_parameters(const ParameterDrawOptions& options) const {

@@ -51,15 +51,11 @@ void SparseRegressionOptions::check() const {
   }
   if (features.is_parametric()) {
     if (approximation.kind != Approximation::Kind::sor)
-      throw InputError(fmt::format(
-          "{} features are a model of their own and no approximation of another: fit them by sor, "
-          "not {}",
-          features.print(), approximation.print()));
+      throw InputError(fmt::format("{} features define their own model; use --model sor, not {}",
+                                   features.print(), approximation.print()));
     if (inducing == 0 && Z.size() == 0)
-      throw InputError(
-          fmt::format("{} features have no evidence to be compared with another number of them: "
-                      "give their number",
-                      features.print()));
+      throw InputError(fmt::format("automatic M is not available for {} features; give --inducing",
+                                   features.print()));
   }
   if (selection == Selection::bound_gain && approximation.kind != Approximation::Kind::vfe)
     throw InputError(

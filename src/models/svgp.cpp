@@ -30,10 +30,8 @@ void SvgpOptions::check() const {
   require(q.max_iterations >= 1, "q.max_iterations", static_cast<double>(q.max_iterations),
           "at least 1");
   if (features.is_parametric())
-    throw InputError(fmt::format(
-        "{} features are a model of their own and no approximation of another: sparse regression "
-        "by sor fits them",
-        features.print()));
+    throw InputError(
+        fmt::format("{} features define their own model; use --model sor", features.print()));
 }
 
 Svgp::Svgp(ConstRows X, ConstRows Y, SvgpOptions options) : options_(std::move(options)) {

@@ -102,8 +102,7 @@ NaturalGaussian Svgp::q_at(const TrainingState& state) const { return q_of(state
 
 GeneralisedFit Svgp::at(const TrainingState& state) const {
   const AdamState* adam = state.minibatches ? &state.minibatches->adam : nullptr;
-  if (!adam && !state.run)
-    throw InputError("a model is looked at after a step of its training; there was none yet");
+  if (!adam && !state.run) throw InputError("no training step has been made");
   Parameters parameters = parameters_;
   parameters.set_values(parameters.constrain(adam ? adam->u : state.run->u));
   const Unpacked values = unpack(parameters.values());

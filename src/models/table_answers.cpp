@@ -25,11 +25,11 @@ RowMatrix checked(RowMatrix rows, const std::vector<std::string>& names, bool ma
       const double v = rows(i, j);
       constexpr double largest = 1e150;  // variances are squares
       if (std::abs(v) > largest || (std::isnan(v) && !may_be_missing))
-        throw InputError(fmt::format("row {} of column '{}' is {}; drop the row or mend the cell",
-                                     i, names[static_cast<std::size_t>(j)],
+        throw InputError(fmt::format("row {} of column '{}' is {}; drop the row or fix the cell", i,
+                                     names[static_cast<std::size_t>(j)],
                                      std::isnan(v)   ? "missing"
                                      : std::isinf(v) ? "infinite"
-                                                     : "too large to be squared"));
+                                                     : "too large to square"));
     }
   return rows;
 }

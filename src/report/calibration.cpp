@@ -50,7 +50,7 @@ Figure coverage_curve(const Predictions& p) {
       .points(level, found, Ink::a)
       .x_limits(0.0, 1.0)
       .y_limits(0.0, 1.0)
-      .describe(fmt::format("Of the observations {:.0f} % lie within the 50 % interval and {:.0f} "
+      .describe(fmt::format("{:.0f} % of the observations lie within the 50 % interval and {:.0f} "
                             "% within the 95 % interval.",
                             100.0 * found(9), 100.0 * found(18)))
       .figure();

@@ -78,8 +78,7 @@ Drawing parse_drawing(const std::string& text) {
     return out;
   }
   throw InputError(fmt::format(
-      "'{}' is no way to draw outputs; there are auto, curve, bars, image(ROWSxCOLUMNS), points(2) "
-      "and points(3)",
+      "unknown drawing '{}'; choose auto, curve, bars, image(ROWSxCOLUMNS), points(2) or points(3)",
       text));
 }
 

@@ -40,7 +40,7 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path), target_(path) {
     // Renaming over /dev/null or a directory would destroy it or fail late.
     if (!S_ISREG(old.st_mode)) {
       throw FileError(
-          fmt::format("cannot write «{}»: it exists and is not a regular file; "
+          fmt::format("cannot write '{}': it exists and is not a regular file; "
                       "give the name of a file",
                       path));
     }
@@ -95,11 +95,11 @@ void AtomicFile::fail() const {
   const int error = errno;
   std::string advice;
   if (error == ENOENT) {
-    advice = fmt::format("; make the directory «{}» first", directory_of(target_));
+    advice = fmt::format("; make the directory '{}' first", directory_of(target_));
   } else if (error == ENOSPC || error == EDQUOT) {
     advice = "; free some space or write elsewhere";
   }
-  throw FileError(fmt::format("cannot write «{}»: {}{}", path_, reason(error), advice));
+  throw FileError(fmt::format("cannot write '{}': {}{}", path_, reason(error), advice));
 }
 
 }  // namespace covary

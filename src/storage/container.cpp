@@ -18,7 +18,7 @@ void put(Container& c, const std::string& name, std::string dtype, std::vector<I
           .try_emplace(name,
                        Tensor{std::move(dtype), std::move(shape), {bytes.begin(), bytes.end()}})
           .second;
-  if (!fresh) throw InputError(fmt::format("the array «{}» was put into {} twice", name, c.source));
+  if (!fresh) throw InputError(fmt::format("the array '{}' was put into {} twice", name, c.source));
 }
 
 std::string shape_text(const std::vector<Index>& shape) {
@@ -31,13 +31,13 @@ const Tensor& find(const Container& c, const std::string& name, const std::strin
   const auto at = c.tensors.find(name);
   if (at == c.tensors.end()) {
     throw FileError(
-        fmt::format("{} has no array «{}»; it was not written by this version of "
+        fmt::format("{} has no array '{}'; it was not written by this version of "
                     "Covary or holds another kind of model",
                     c.source, name));
   }
   const Tensor& tensor = at->second;
   if (tensor.dtype != dtype) {
-    throw FileError(fmt::format("the array «{}» of {} has the type {} where {} belongs", name,
+    throw FileError(fmt::format("the array '{}' of {} has the type {} where {} belongs", name,
                                 c.source, tensor.dtype, dtype));
   }
   bool fits = tensor.shape.size() == wanted.size();
@@ -48,11 +48,11 @@ const Tensor& find(const Container& c, const std::string& name, const std::strin
     std::vector<std::string> sizes;
     sizes.reserve(wanted.size());
     for (const Index n : wanted) sizes.push_back(n == -1 ? "any" : fmt::format("{}", n));
-    throw FileError(fmt::format("the array «{}» of {} has the shape {} where {} belongs", name,
+    throw FileError(fmt::format("the array '{}' of {} has the shape {} where {} belongs", name,
                                 c.source, shape_text(tensor.shape), fmt::join(sizes, "×")));
   }
   if (byte_count(tensor.dtype, tensor.shape) != tensor.bytes.size()) {
-    throw InputError(fmt::format("the array «{}» of {} has the shape {} but {} bytes", name,
+    throw InputError(fmt::format("the array '{}' of {} has the shape {} but {} bytes", name,
                                  c.source, shape_text(tensor.shape), tensor.bytes.size()));
   }
   return tensor;

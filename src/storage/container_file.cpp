@@ -30,7 +30,7 @@ using ReadAt = std::function<void(std::uint64_t offset, std::span<std::byte> out
 
 void check(const std::string& name, const Tensor& tensor) {
   if (name.empty() || name == "__metadata__") {
-    throw InputError(fmt::format("an array in a model file cannot be called «{}»", name));
+    throw InputError(fmt::format("an array in a model file cannot be called '{}'", name));
   }
   const auto bytes = byte_count(tensor.dtype, tensor.shape);
   if (!bytes || *bytes != tensor.bytes.size() || tensor.shape.size() > kMostDimensions) {
@@ -152,7 +152,7 @@ Container parse_container(std::span<const std::byte> bytes, const std::string& s
 }
 
 Container read_container(const std::string& path) {
-  const std::string source = fmt::format("«{}»", path);
+  const std::string source = fmt::format("'{}'", path);
   // Without O_NONBLOCK the name of a pipe would make this wait for ever.
   const OpenFile file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   struct stat status {};

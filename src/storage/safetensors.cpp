@@ -106,7 +106,7 @@ class HeaderReader final : public JsonEvents {
   }
   bool number_float(double, const std::string&) override {
     if (where_ != Where::shape && where_ != Where::offsets) return misplaced("a number");
-    return stop(entry_fault("a size that is no whole number below 2⁶³"));
+    return stop(entry_fault("a size that is not a whole number below 2⁶³"));
   }
   bool null() override { return misplaced("null"); }
   bool boolean(bool) override { return misplaced("a truth value"); }
@@ -179,7 +179,7 @@ std::string header_text(const std::string& covary, const std::string& table) {
 
 SafetensorsHeader parse_header(std::string_view text, const std::string& source) {
   if (!text.starts_with('{')) {
-    refuse(source, "it is not a Covary model: its header does not begin with «{»");
+    refuse(source, "it is not a Covary model: its header does not begin with '{'");
   }
   HeaderReader reader;
   if (const auto problem = reader.run(text)) refuse(source, "its header " + *problem);
@@ -234,7 +234,7 @@ std::string shown(std::string_view text) {
   const bool cut = text.size() > longest;
   const std::string escaped = nlohmann::json(text.substr(0, longest))
                                   .dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
-  return fmt::format("«{}{}»", std::string_view(escaped).substr(1, escaped.size() - 2),
+  return fmt::format("'{}{}'", std::string_view(escaped).substr(1, escaped.size() - 2),
                      cut ? "…" : "");
 }
 

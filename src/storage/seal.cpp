@@ -59,7 +59,7 @@ struct Front {
 
 std::string close_seal(const Seal& seal) {
   if (!seal.metadata.starts_with('{')) {
-    throw InputError("the metadata of a model file must be a JSON object, beginning with «{»");
+    throw InputError("the metadata of a model file must be a JSON object, beginning with '{'");
   }
   const std::string_view body = std::string_view(seal.metadata).substr(1);
   const auto first = body.find_first_not_of(" \t\r\n");

@@ -141,7 +141,7 @@ class Sparse(CommandLine):
         one, two = (self.json_of("evaluate", file, self.test) for file in (big, small))
         self.assertLess(abs(one["nlpd"] - two["nlpd"]), 0.2)
         self.refused("compress", big, "--loss", "0", "--out", small, says=["positive"])
-        self.refused("compress", big, "--features", "rff", "--out", small, says=["model of their own"])
+        self.refused("compress", big, "--features", "rff", "--out", small, says=["define their own model"])
 
     def test_no_signal_is_said(self):
         rng = random.Random(4)

@@ -1,4 +1,4 @@
-// Where careless routes give a «lower bound» a nat above the evidence: 500 inducing inputs so close
+// Where careless routes give a "lower bound" a nat above the evidence: 500 inducing inputs so close
 // that Kuu is singular to rounding, without jitter.
 #include <gtest/gtest.h>
 

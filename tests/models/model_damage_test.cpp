@@ -135,7 +135,7 @@ TEST(ModelDamage, EveryArrayMissingOrOfAnotherShapeOrTypeIsRefused) {
     Container c = good;
     c.tensors.erase(name);
     if (name != "standard_errors" && name != "point_noise") {
-      EXPECT_NE(refusal(c).find("no array «" + name + "»"), std::string::npos) << name;
+      EXPECT_NE(refusal(c).find("no array '" + name + "'"), std::string::npos) << name;
     }
     c.put_rows(name, RowMatrix::Ones(3, 7));
     EXPECT_NE(refusal(c).find("has the shape"), std::string::npos) << name << ": " << refusal(c);

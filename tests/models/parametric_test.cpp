@@ -206,7 +206,7 @@ TEST(FeatureWarnings, SayWhatIsWrong) {
   EXPECT_TRUE(
       warnings("fourier", "matern12", 15, {{"features.interval", pair(-40.0, 40.0)}}).empty());
   EXPECT_TRUE(said(warnings("fourier", "matern12", 15, {{"features.interval", pair(-1.0, 1.0)}}),
-                   "rows lie outside the interval"));
+                   "rows lie outside the features' interval"));
   EXPECT_TRUE(said(warnings("fourier", "matern12", 15,
                             {{"features.interval", pair(d.X.minCoeff(), d.X.maxCoeff())}}),
                    "the harmonics are periodic"));
@@ -216,7 +216,7 @@ TEST(FeatureWarnings, SayWhatIsWrong) {
                              {"features.frequencies", Vector::LinSpaced(5, 55.0, 75.0)}}),
                    "Nyquist"));
   EXPECT_TRUE(said(warnings("fourier(l2)", "matern12", 5, {{"features.length", one(0.5)}}),
-                   "rows lie outside the interval"));
+                   "rows lie outside the features' interval"));
   EXPECT_TRUE(
       said(warnings("hilbert", "se", 9, {{"features.half_widths", one(0.5)}}), "outside the box"));
   EXPECT_TRUE(said(

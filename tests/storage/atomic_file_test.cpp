@@ -90,13 +90,13 @@ TEST_F(AtomicFileTest, TwoAtOnceTheLastCommitWins) {
 
 TEST_F(AtomicFileTest, FailuresNameThePathAndTheReason) {
   const std::string missing = directory + "/none/model.covary";
-  EXPECT_EQ(failure(missing), "cannot write «" + missing +
-                                  "»: No such file or directory; make the directory «" + directory +
-                                  "/none» first");
+  EXPECT_EQ(failure(missing), "cannot write '" + missing +
+                                  "': No such file or directory; make the directory '" + directory +
+                                  "/none' first");
   put(path, "old");
-  EXPECT_EQ(failure(path + "/below"), "cannot write «" + path + "/below»: Not a directory");
-  EXPECT_EQ(failure(directory), "cannot write «" + directory +
-                                    "»: it exists and is not a regular file; give the name of a "
+  EXPECT_EQ(failure(path + "/below"), "cannot write '" + path + "/below': Not a directory");
+  EXPECT_EQ(failure(directory), "cannot write '" + directory +
+                                    "': it exists and is not a regular file; give the name of a "
                                     "file");
   EXPECT_NE(failure("/dev/null").find("not a regular file"), std::string::npos);
   EXPECT_NE(failure("").find("empty"), std::string::npos);
@@ -110,10 +110,10 @@ TEST_F(AtomicFileTest, AReadOnlyFileOrDirectoryIsRespected) {
   if (::geteuid() == 0) GTEST_SKIP() << "the superuser may write anywhere";
   put(path, "old");
   fs::permissions(path, fs::perms::owner_read);
-  EXPECT_EQ(failure(path), "cannot write «" + path + "»: Permission denied");
+  EXPECT_EQ(failure(path), "cannot write '" + path + "': Permission denied");
   fs::permissions(path, fs::perms::owner_read | fs::perms::owner_write);
   fs::permissions(directory, fs::perms::owner_read | fs::perms::owner_exec);
-  EXPECT_EQ(failure(path), "cannot write «" + path + "»: Permission denied");
+  EXPECT_EQ(failure(path), "cannot write '" + path + "': Permission denied");
   fs::permissions(directory, fs::perms::owner_all);
   EXPECT_EQ(content(path), "old");
 }
@@ -157,7 +157,7 @@ TEST_F(AtomicFileTest, ADiskThatFillsUpLeavesTheOldModelWhole) {
   ::setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, handler);
 
-  EXPECT_EQ(message, "cannot write «" + path + "»: File too large");
+  EXPECT_EQ(message, "cannot write '" + path + "': File too large");
   EXPECT_EQ(files(), 1u);
   EXPECT_EQ(read_container(path).tensors, old_model.tensors);
 }

@@ -176,7 +176,7 @@ TEST(Container, WrongNameTypeOrShapeIsToldWithBoth) {
   EXPECT_THROW(c.rows("A", -1, 2), FileError);
   EXPECT_NO_THROW(c.rows("A", -1, 3));
   EXPECT_EQ(message_of([&] { c.matrix("A", -1, 2); }),
-            "the array «A» of the model has the shape 2×3 where any×2 belongs");
+            "the array 'A' of the model has the shape 2×3 where any×2 belongs");
   EXPECT_THROW(c.put_vector("A", Vector::Zero(1)), InputError);
 }
 
