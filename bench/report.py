@@ -202,7 +202,7 @@ def only_section(options):
     lines = {"gplvm": gplvm_section, "features": features_section}[options.only](options.results)
     if not lines:
         sys.exit(f"nothing was measured for {options.only}")
-    lines += ["", f"Measured by itself: `make bench ONLY={options.only}`, {commit_and_date()}."]
+    lines += ["", f"Measured alone: `make bench ONLY={options.only}`, {commit_and_date()}."]
     options.out.write_text(replace_section(options.out.read_text(), lines))
     print("\n".join(lines))
 

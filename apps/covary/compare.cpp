@@ -234,8 +234,7 @@ Outcome run_compare(const CompareArguments& a, const Common& common) {
 }  // namespace
 
 void add_compare(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
-  auto* sub =
-      app.add_subcommand("compare", "Several kernels and models side by side on the same folds");
+  auto* sub = app.add_subcommand("compare", "Compare kernels and models on the same folds");
   auto a = std::make_shared<CompareArguments>();
   auto verb = std::make_unique<Verb>();
   a->options.folds = "5";

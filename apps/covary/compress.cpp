@@ -27,8 +27,8 @@ Outcome run_compress(const CompressArguments& a, const Common& common) {
                      {"numbers", small.numbers},
                      {"numbers_before", small.numbers_before}});
   out.text = fmt::format(
-      "{} {} features in {}: {:.0f} numbers where there were {:.0f}, {:.3g} times fewer, at {:.3g} "
-      "nats a row from the given posterior\n",
+      "{} {} features in {}: {:.0f} numbers instead of {:.0f}, {:.3g} times fewer, within {:.3g} "
+      "nats per row of the given posterior\n",
       small.inducing, small.features, a.out, small.numbers, small.numbers_before,
       small.numbers_before / small.numbers, small.loss);
   return out;
@@ -37,10 +37,10 @@ Outcome run_compress(const CompressArguments& a, const Common& common) {
 }  // namespace
 
 void add_compress(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
-  auto* sub = app.add_subcommand("compress", "Make the posterior of a regression smaller");
+  auto* sub = app.add_subcommand("compress", "Make the posterior of a model smaller");
   auto a = std::make_shared<CompressArguments>();
   auto verb = std::make_unique<Verb>();
-  sub->add_option("FILE", a->model, "Model file of a regression")->required();
+  sub->add_option("FILE", a->model, "Model file of a regression, svgp or sparse EP")->required();
   sub->add_option("--out", a->out, "Model file to write")->required();
   sub->add_option("--loss", a->options.loss, "Allowed loss: KL divergence in nats per training row")
       ->capture_default_str();

@@ -46,8 +46,7 @@ Outcome run_doctor() {
   row("version", fmt::format("{} ({}), model files of format {}", COVARY_VERSION, COVARY_BUILD_TYPE,
                              kFormatVersion));
   row("compiler", compiler());
-  row("BLAS", fmt::format("{}, routines for {}, {} thread: all threads are ours", blas.name,
-                          blas.core, blas.threads));
+  row("BLAS", fmt::format("{}, routines for {}, {} thread", blas.name, blas.core, blas.threads));
   if (!blas.better_core.empty())
     row("", fmt::format("it does not know this processor: OPENBLAS_CORETYPE={} in the environment "
                         "makes products two to three times faster",
@@ -68,7 +67,7 @@ std::string version_text() {
 }
 
 void add_doctor(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
-  auto* sub = app.add_subcommand("doctor", "What this build will use of this machine");
+  auto* sub = app.add_subcommand("doctor", "Show what this build uses of this machine");
   auto verb = std::make_unique<Verb>();
   sub->footer("Example:\n  covary doctor");
   add_common(*sub, verb->common);

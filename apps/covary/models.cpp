@@ -14,7 +14,7 @@ const char* targets_of(const ModelEntry& e) {
     case Targets::any:
       return "any likelihood";
     case Targets::other:
-      return "any likelihood but Gaussian noise";
+      return "any likelihood except Gaussian noise";
     case Targets::classes:
       return "classes";
     case Targets::none:
@@ -104,10 +104,11 @@ Outcome run_models(const std::string& name) {
 }  // namespace
 
 void add_models(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
-  auto* sub = app.add_subcommand("models", "The models: what each is for, its cost and options");
+  auto* sub =
+      app.add_subcommand("models", "List the models: what each is for, its cost and options");
   auto name = std::make_shared<std::string>();
   auto verb = std::make_unique<Verb>();
-  sub->add_option("NAME", *name, "Model to show in full, as --model of fit has it");
+  sub->add_option("NAME", *name, "Model to show in full, as in fit --model");
   sub->footer("Example:\n  covary models\n  covary models vfe");
   add_common(*sub, verb->common);
   verb->app = sub;

@@ -26,7 +26,7 @@ void check_arguments(const DataArguments& a) {
   if (is_given(a, "seed") && q.propagation != "draws" && q.parameter_draws == 0)
     throw InputError("--seed needs --propagation draws or --parameter-draws");
   if (is_given(a, "loss") && is_given(a, "threshold"))
-    throw InputError("give either --loss or --threshold: both decide the class");
+    throw InputError("give either --loss or --threshold, not both");
   if (is_given(a, "loss") && q.steps > 0) throw Unsupported("--loss is not available with --steps");
 }
 

@@ -58,7 +58,7 @@ Outcome run_explore(const PageArguments& a) {
 }  // namespace
 
 void add_report(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
-  auto* sub = app.add_subcommand("report", "A page with pictures of a fit");
+  auto* sub = app.add_subcommand("report", "Write an HTML report of a fit");
   auto a = std::make_shared<PageArguments>();
   auto verb = std::make_unique<Verb>();
   sub->add_option("FILE", a->model, "Model file")->required()->group("Data");
@@ -79,7 +79,7 @@ void add_report(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
 }
 
 void add_explore(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
-  auto* sub = app.add_subcommand("explore", "A page to walk through a latent space");
+  auto* sub = app.add_subcommand("explore", "Write an HTML page to explore a latent space");
   auto a = std::make_shared<PageArguments>();
   auto verb = std::make_unique<Verb>();
   sub->add_option("FILE", a->model, "Model file of a latent-variable model")

@@ -28,7 +28,7 @@ Outcome run_sample(const DataArguments& a, const Common& common) {
 }  // namespace
 
 void add_sample(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
-  auto* sub = app.add_subcommand("sample", "Joint draws of the function at the rows of a table");
+  auto* sub = app.add_subcommand("sample", "Draw the function jointly at the rows of a table");
   auto a = std::make_shared<DataArguments>();
   auto verb = std::make_unique<Verb>();
   add_data_options(*sub, *a, "sample", "Table with the model's input columns");

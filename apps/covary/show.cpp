@@ -3,7 +3,7 @@
 namespace covary::cli {
 
 void add_show(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
-  auto* sub = app.add_subcommand("show", "The parameters and the summary of a model file");
+  auto* sub = app.add_subcommand("show", "Show the parameters and the summary of a model");
   auto path = std::make_shared<std::string>();
   auto verb = std::make_unique<Verb>();
   sub->add_option("FILE", *path, "Model file")->required();

@@ -223,10 +223,9 @@ bool streams(const std::string& train, const FitOptions& o, const ModelChoice& c
   const double table = (train.ends_with(".gz") ? 4.0 : 1.0) * 2.0 * size,
                there = available_memory();
   if (table <= 0.5 * there) return false;
-  tell(common,
-       fmt::format("reading {} would take about {} of the {} of memory available: its rows are "
-                   "streamed, as with --stream",
-                   train, memory::in_gigabytes(table), memory::in_gigabytes(there)));
+  tell(common, fmt::format("reading {} would take about {} of {} available memory: streaming its "
+                           "rows, as with --stream",
+                           train, memory::in_gigabytes(table), memory::in_gigabytes(there)));
   return true;
 }
 

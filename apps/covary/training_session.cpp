@@ -34,7 +34,7 @@ TrainingState TrainingSession::resume(const std::string& problem) {
   if (!options_.resume) return {};
   if (!std::filesystem::exists(file)) {
     // One command serves first and later runs.
-    tell(common_, fmt::format("no checkpoint in {} yet: training starts from the beginning", file));
+    tell(common_, fmt::format("no checkpoint in {} yet: training starts from scratch", file));
     return {};
   }
   TrainingState state = load_checkpoint(file, problem);

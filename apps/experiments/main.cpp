@@ -97,20 +97,19 @@ void add_options(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
   sub->add_option("NAME", *name, "The experiment to run");
   sub->add_option("--seed", settings->seed, "Seed")->capture_default_str();
   sub->add_option("--repeats", settings->repeats,
-                  "Random data sets or splits, where an experiment has them; 0: its own number")
+                  "Number of random data sets or splits (0: the experiment's own)")
       ->check(CLI::NonNegativeNumber);
-  sub->add_option("--rows", settings->rows,
-                  "At most so many rows of the data set, for a quick run; 0: all")
+  sub->add_option("--rows", settings->rows, "Largest number of rows, for a quick run (0: all)")
       ->check(CLI::NonNegativeNumber);
   sub->add_option("--minutes", settings->minutes,
-                  "Wall-clock of an experiment that is one long training; 0: its own")
+                  "Time limit of an experiment that is one long training (0: the experiment's own)")
       ->check(CLI::NonNegativeNumber);
-  sub->add_option("--inducing", settings->inducing, "Its inducing inputs; 0: its own number")
+  sub->add_option("--inducing", settings->inducing,
+                  "Number of inducing inputs (0: the experiment's own)")
       ->check(CLI::NonNegativeNumber);
-  sub->add_option(
-      "--checkpoint", settings->checkpoint,
-      "File that keeps the state of its training, or of a long one what it has found so far");
-  sub->add_flag("--resume", settings->resume, "Go on from the checkpoint");
+  sub->add_option("--checkpoint", settings->checkpoint,
+                  "File that keeps the state of a long experiment");
+  sub->add_flag("--resume", settings->resume, "Continue from the checkpoint");
   sub->add_option("--out", *out, "HTML page to write, with pictures");
   sub->footer("Example:\n  covary experiment run factor-graph --out page.html");
   add_common(*sub, verb->common);

@@ -34,7 +34,7 @@ _ENTRIES = {
     "kernel": '''kernel : str or Kernel, default "se(ard)"
         A kernel expression such as ``"matern52(ard) + linear"``.''',
     "selection": '''selection : str, default "greedy_variance"
-        How they are chosen: ``"greedy_variance"``, ``"kmeans"``, ``"hierarchical_kmeans"``,
+        How inducing inputs are chosen: ``"greedy_variance"``, ``"kmeans"``, ``"hierarchical_kmeans"``,
         ``"random"``, ``"grid"`` or ``"leverage"``.''',
     "regression mean": '''mean : str or Mean, default "zero"
         ``"zero"`` (after scaling), ``"constant"``, ``"linear"`` or ``"poly(k)"``.''',
@@ -45,15 +45,15 @@ _ENTRIES = {
     "scale": '''scale : {"columns", "global", "none", "auto"}, default "columns"
         How inputs are scaled before the model sees them.''',
     "pca": '''pca : int, default 0
-        The model sees so many principal components of the scaled inputs; 0 is the inputs themselves.''',
+        The model sees this many principal components of the scaled inputs; 0 uses the inputs themselves.''',
     "gplvm": '''gplvm : int, default 0
-        The model sees the latent space, of so many dimensions at most, that a Bayesian GP-LVM finds for
-        the scaled inputs; 0 is the inputs themselves. At most one of ``pca`` and ``gplvm``.''',
+        The model sees the latent space, of at most this many dimensions, that a Bayesian GP-LVM finds for
+        the scaled inputs; 0 uses the inputs themselves. At most one of ``pca`` and ``gplvm``.''',
     "multi_class": '''multi_class : {"joint", "one_vs_rest"}, default "joint"
-        More than two classes: one model of all, or one of each against the others with a kernel of
-        its own, whose probabilities are then made to sum to one.''',
+        More than two classes: one model of all, or one model of each against the others, with its own
+        kernel and probabilities normalised to sum to one.''',
     "random_state": '''random_state : int, RandomState instance or None, default None
-        Of what is random. An integer is the seed of the command line.''',
+        Seed of everything random. An integer is the seed of the command line.''',
     "verbose": '''verbose : bool, default False
         Draw a progress bar: in a notebook, on a terminal, else as lines.''',
     "fit_": '''fit_ : covary.Fit

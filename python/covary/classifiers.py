@@ -33,18 +33,18 @@ class _Classifier(ClassifierMixin, BaseEstimator):
     def fit(self: _Self, X: Any, y: Any, sample_weight: Any = None) -> _Self:
         """Trains the parameters of the kernel, and what the labels say of the functions.
 
-        ``sample_weight`` multiplies the log-likelihoods of the rows: 2 is a row given twice, 0 one that
-        is not there. ``method="ep"`` takes whole numbers.
+        ``sample_weight`` multiplies the log-likelihoods of the rows: 2 counts a row twice, 0 leaves it out.
+        ``method="ep"`` takes whole numbers.
         """
         if self.multi_class not in ("joint", "one_vs_rest"):
-            raise ValueError(f"multi_class is {self.multi_class!r}; it is 'joint' or 'one_vs_rest'")
+            raise ValueError(f"unknown multi_class {self.multi_class!r}; choose 'joint' or 'one_vs_rest'")
         target_names = output_names(y)
         X, y = validate_data(self, X, y, dtype=np.float64, order="C")
         check_classification_targets(y)
         if sample_weight is not None:
             sample_weight = check_sample_weight(sample_weight, X, dtype=np.float64)
             if sample_weight.min() < 0:
-                raise ValueError(f"sample_weight has negative entries, as {sample_weight.min()}; weights are 0 or more")
+                raise ValueError(f"sample_weight must not be negative, got {sample_weight.min()}")
             if sample_weight.max() == 0:
                 raise ValueError("all of sample_weight is zero; a classifier needs rows of two classes at least")
             X, y, sample_weight = (part[sample_weight > 0] for part in (X, y, sample_weight))
@@ -100,16 +100,16 @@ class GPClassifier(_Classifier):
         ``"auto"`` is ``"bernoulli"`` for two classes and ``"softmax"`` for more. Also
         ``"bernoulli(probit)"``, and with ``method="vgp"`` ``"robust_max"``.
     method : {"laplace", "ep", "vgp"}, default "laplace"
-        How the posterior is approximated. EP is for two classes, or one against the rest.
+        How the posterior is approximated. EP takes two classes, or one against the rest.
     power : float, default 1.0
-        Of EP, above 0 and at most 1.
+        Power of EP, above 0 and at most 1.
     <mean>
     <multi_class>
     <scale>
     <pca>
     <gplvm>
     restarts : int, default 1
-        Starts of the optimiser in all; 0 is three up to 300 rows, else one.
+        Number of starts; 0 is three up to 300 rows, else one.
     max_iter : int, default 100
         Iterations of each start; 0 keeps the data-scaled start.
     <random_state>
@@ -119,7 +119,7 @@ class GPClassifier(_Classifier):
     ----------
     <classes_>
     log_marginal_likelihood_value_ : float
-        The evidence as the method approximates it; of one against the rest the sum over the classes.
+        The evidence as the method approximates it; for one against the rest, the sum over the classes.
     <features>
 
     Examples
@@ -180,12 +180,12 @@ class SparseGPClassifier(_Classifier):
         How many inducing inputs, at most one for each row; or themselves, in the units of X.
     <selection>
     inducing_features : str, default "points"
-        The inducing variables, as of ``SparseGPRegressor``.
+        The inducing variables, as in ``SparseGPRegressor``.
     covariance : str, default "full"
-        Of q: ``"full"``, ``"blocks(20)"`` or ``"diagonal"``.
+        Covariance of q(u): ``"full"``, ``"blocks(20)"`` or ``"diagonal"``.
     batch : int, default 0
-        Rows of a minibatch; 0 is all of them up to 20 000 rows, else 1024. All, too, where there
-        are no more than a batch.
+        Rows of a minibatch; 0 is all rows up to 20 000, else 1024; all rows, too, if they fit
+        in one batch.
     epochs : int, default 0
         Passes of minibatches over the data; 0 is twenty, but 2000 to 20 000 steps.
     <multi_class>
@@ -258,15 +258,15 @@ class GPLVMClassifier(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     latent : int, default 10
-        Dimensions of the latent space of a class at most, and at most one for each column.
+        Maximum dimension of the latent space of a class, at most one for each column.
     kernel : str or Kernel, default "se(ard)"
     inducing : int, default 50
-        Of each class, at most one for each of its rows.
+        Inducing inputs of each class, at most one for each of its rows.
     prior : {"shares", "uniform"}, default "shares"
-        Classes as frequent as their rows, or equally so.
+        Prior of the classes: their shares of the rows, or all equal.
     scale : {"global", "columns", "none"}, default "global"
     restarts : int, default 1
-        Starts of each class in all.
+        Number of starts for each class.
     max_iter : int, default 200
         Iterations of each start.
     random_state : int, RandomState instance or None, default None

@@ -55,7 +55,7 @@ class _Regressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def predict(self, X: Any, return_std: bool = False, return_cov: bool = False, X_var: Any = None,
                 X_cov: Any = None) -> Any:
-        """The mean of y and, on demand, its standard deviation or its joint covariance.
+        """The mean of y and, on request, its standard deviation or its joint covariance.
 
         Both include the noise, as a prediction of y does; ``fit_.predict_f`` has the function alone.
         With several targets the covariance is (n, n, n_targets). Always arrays, which is what
@@ -68,7 +68,7 @@ class _Regressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         X = self._inputs(X)
         if X_var is not None or X_cov is not None:
             if return_cov:
-                raise ValueError("return_cov is not offered with X_var or X_cov; fit_.output_covariance has the outputs'")
+                raise ValueError("return_cov is not available with X_var or X_cov; fit_.output_covariance has that of the outputs")
             mean, variance = self.fit_.predict_y(X, X_var, X_cov)
             return (mean, np.sqrt(variance)) if return_std else mean
         if return_std:
@@ -118,7 +118,7 @@ class GPRegressor(_Regressor):
     <regression mean>
     <regression scale>
     restarts : int, default 0
-        Starts of the optimiser in all; 0 is three up to 1000 rows, else one.
+        Number of starts; 0 is three up to 1000 rows, else one.
     max_iter : int, default 1000
         Iterations of each start; 0 keeps the data-scaled starts.
     <random_state>
@@ -170,19 +170,19 @@ class SparseGPRegressor(_Regressor):
         ``"vfe"``, ``"vfe(tight)"``, ``"fitc"``, ``"pep(0.5)"``, ``"dtc"``, ``"sor"``, ``"pitc"`` or
         ``"cglb"``.
     inducing : None, int or array of shape (n_inducing, n_features), default None
-        How many inducing inputs; None for as many as it needs; or themselves, in the units of X.
+        Number of inducing inputs; None: automatic; or the inducing inputs, in the units of X.
     <selection>
     inducing_features : str, default "points"
-        The inducing variables: ``"points"``; of kernels made of se ``"multiscale"``, ``"frequency"``,
-        ``"timefrequency"`` and ``"eigen"`` (also of matern12); of Matérn kernels ``"fourier"`` and
-        ``"fourier(l2)"``; of both ``"orthogonal"``; of any ``"basis(C)"`` with C points each and
-        ``"empirical"``; of a sum of kernels over columns ``"stacked(KIND)"``, M shared evenly between its
+        The inducing variables: ``"points"``; for kernels made of se ``"multiscale"``, ``"frequency"``,
+        ``"timefrequency"`` and ``"eigen"`` (also matern12); for Matérn kernels ``"fourier"`` and
+        ``"fourier(l2)"``; for both ``"orthogonal"``; for any ``"basis(C)"`` with C points each and
+        ``"empirical"``; for a sum of kernels over columns ``"stacked(KIND)"``, M shared evenly between its
         parts. With ``model="sor"`` also ``"rff"``, ``"ssgp"``, ``"hilbert"`` and ``"bumps"``.
     missing_inputs : {"error", "learn"}, default "error"
-        What NaN in X does: with ``"learn"`` it is learned with the model, of ``"vfe"``.
+        What NaN in X does: with ``"learn"`` and model ``"vfe"`` it is learned.
     <regression scale>
     restarts : int, default 0
-        Starts of the exact fit of some rows that training begins with; 0 is three.
+        Starts of the exact fit of some rows from which training starts; 0 is three.
     max_iter : int, default 1000
         Iterations of each part of training; 0 keeps the data-scaled start.
     <random_state>
@@ -195,9 +195,9 @@ class SparseGPRegressor(_Regressor):
         The objective in the units of the data: a lower bound on the evidence for ``"vfe"`` and
         ``"vfe(tight)"``, else an approximation of it.
     upper_bound_value_ : float or None
-        What the evidence cannot exceed; None for models without a bound.
+        Upper bound on the evidence; None for models without a bound.
     inducing_inputs_ : array of shape (n_inducing, n_features)
-        In the units of X; not of ``"eigen"``, ``"frequency"`` and ``"fourier"``, which have none.
+        In the units of X; not for ``"eigen"``, ``"frequency"`` and ``"fourier"``, which have none.
     inputs_ : array of shape (n_samples, n_features)
         With ``missing_inputs="learn"``: X with the means of what was missing.
     <features>

@@ -28,7 +28,7 @@ class _Latent(TransformerMixin, BaseEstimator):
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """``fit(X).transform(X)``: each row placed by itself. ``embedding_`` has the means found in training."""
+        """``fit(X).transform(X)``: each row placed separately. ``embedding_`` has the means found in training."""
         return self.fit(X).transform(X)
 
     def transform(self, X: Any) -> np.ndarray:
@@ -38,7 +38,7 @@ class _Latent(TransformerMixin, BaseEstimator):
         return self.fit_.infer(X)[0]
 
     def inverse_transform(self, X: Any, return_std: bool = False) -> Any:
-        """The outputs at points of the latent space, with their standard deviations on demand."""
+        """The outputs at points of the latent space, with their standard deviations on request."""
         check_is_fitted(self, "fit_")
         mean, variance = self.fit_.decode(np.asarray(X, dtype=np.float64))
         return (mean, np.sqrt(variance)) if return_std else mean
@@ -72,21 +72,21 @@ class BayesianGPLVM(_Latent):
     Parameters
     ----------
     latent : int, default 2
-        Dimensions of the latent space at most; what is not needed switches itself off.
+        Maximum dimension of the latent space; dimensions that are not needed switch off.
     kernel : str or Kernel, default "se(ard)"
     inducing : int, default 50
         Inducing inputs, at most one for each row.
     back_constraint : {None, "kernel", "network"}, default None
-        The means of q(X) as a function of the rows; or any.
+        The means of q(X) as a function of the rows; None: free.
     scale : {"global", "columns", "none"}, default "global"
     restarts : int, default 0
-        Starts in all; 0 is four up to 500 rows, two up to 2000, else one.
+        Number of starts; 0 is four up to 500 rows, two up to 2000, else one.
     max_iter : int, default 1000
-        Of training with all rows; 0 only evaluates.
+        Iterations of training with all rows; 0 only evaluates.
     batch_size : int, default 0
-        Rows of a minibatch; 0 trains with all rows, or with another likelihood than Gaussian with 256.
+        Rows of a minibatch; 0 is all rows, or 256 if the likelihood is not Gaussian.
     steps : int, default 0
-        Of training by minibatches; 0 is fifty passes over the rows, 2000 steps at least.
+        Minibatch steps; 0 is fifty passes over the rows, at least 2000 steps.
     likelihood : str, default "gaussian"
         How the columns arise from their functions: "bernoulli" for labels 0 and 1, "poisson" for counts, ….
     random_state : int, RandomState instance or None, default None
@@ -148,7 +148,7 @@ class _Dynamical(_Latent):
     def complete(self, X: Any, times: Any = None, return_std: bool = False) -> Any:
         """The outputs of a further sequence of which some are missing (NaN); its rows are placed together.
 
-        ``times`` are of its rows; None is 0, 1, 2, ….
+        ``times`` are those of its rows; None is 0, 1, 2, ….
         """
         check_is_fitted(self, "fit_")
         X = np.ascontiguousarray(X, dtype=np.float64)
@@ -160,15 +160,15 @@ class _Dynamical(_Latent):
 class DynamicalGPLVM(_Dynamical):
     """A latent-variable model whose latent inputs follow Gaussian processes over time.
 
-    As BayesianGPLVM, and:
+    Like BayesianGPLVM, with:
 
     Parameters
     ----------
     times : array of shape (n_samples,) or (n_samples, d), or None
-        Of the rows of ``fit``; None is 0, 1, 2, ….
+        Times of the rows of ``fit``; None is 0, 1, 2, ….
     dynamics : str or Kernel, default "se + white"
     sequences : list of int, default ()
-        First rows of independent sequences; none is one.
+        First rows of independent sequences; empty: one sequence.
     fixed_point : int, default 10
         Steps of q(X) to its fixed point before each part of training, as long as the bound rises.
     """
@@ -198,12 +198,12 @@ class DynamicalGPLVM(_Dynamical):
 class MRD(_Dynamical):
     """Manifold relevance determination: several views of the same rows share some latent dimensions.
 
-    As BayesianGPLVM, with ``times`` as DynamicalGPLVM, and:
+    Like BayesianGPLVM, with ``times`` as in DynamicalGPLVM, and:
 
     Parameters
     ----------
     views : dict of str and list of int, or None
-        The columns of each view; None is one view of all of them.
+        The columns of each view; None: one view of all columns.
     start_view : str or None, default None
         All dimensions start from components of this view, which the others explain as far as they can: for predicting
         this view from the others.
@@ -211,7 +211,7 @@ class MRD(_Dynamical):
         What the latent inputs follow by Gaussian processes. None: no dynamics.
     dynamics : str or Kernel, default "se + white"
     sequences : list of int, default ()
-        First rows of independent sequences; none is one.
+        First rows of independent sequences; empty: one sequence.
     fixed_point : int, default 10
         With times: steps of q(X) to its fixed point before each part of training, as long as the bound rises.
     """
@@ -246,7 +246,7 @@ class MRD(_Dynamical):
     def _more(self, X):
         views = {} if self.views is None else {"views": {name: list(columns) for name, columns in self.views.items()}}
         if self.times is None and len(self.sequences):
-            raise InputError("sequences are of a model with times: give times")
+            raise InputError("sequences need times")
         over_time = {} if self.times is None else self._dynamics(self.times)
         return {**views, "start_view": self.start_view or "", **over_time}
 
@@ -254,7 +254,7 @@ class MRD(_Dynamical):
 class MAPGPLVM(TransformerMixin, BaseEstimator):
     """A Gaussian-process latent-variable model whose latent inputs are points (Lawrence 2005).
 
-    Quicker to settle than BayesianGPLVM, but all dimensions are used and overfit if there are many.
+    Converges faster than BayesianGPLVM, but uses all dimensions and overfits if there are many.
 
     Parameters
     ----------
@@ -270,7 +270,7 @@ class MAPGPLVM(TransformerMixin, BaseEstimator):
         What the inputs follow by Gaussian processes with the kernel ``dynamics``.
     dynamics : str or Kernel, default "se + white"
     sequences : list of int, default ()
-        First rows of independent sequences; none is one.
+        First rows of independent sequences; empty: one sequence.
     scale : {"global", "columns", "none"}, default "global"
     restarts : int, default 1
     max_iter : int, default 1000
@@ -332,7 +332,7 @@ class MAPGPLVM(TransformerMixin, BaseEstimator):
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """``fit(X, y).transform(X)``: each row placed by itself. ``embedding_`` has the inputs found in training."""
+        """``fit(X, y).transform(X)``: each row placed separately. ``embedding_`` has the inputs found in training."""
         return self.fit(X, y).transform(X)
 
     def transform(self, X: Any) -> np.ndarray:
@@ -342,7 +342,7 @@ class MAPGPLVM(TransformerMixin, BaseEstimator):
         return self.fit_.place(X)
 
     def inverse_transform(self, X: Any, return_std: bool = False) -> Any:
-        """The outputs at points of the latent space, with their standard deviations on demand."""
+        """The outputs at points of the latent space, with their standard deviations on request."""
         check_is_fitted(self, "fit_")
         mean, variance = self.fit_.decode(np.asarray(X, dtype=np.float64))
         return (mean, np.sqrt(variance)) if return_std else mean
@@ -358,12 +358,12 @@ class MAPGPLVM(TransformerMixin, BaseEstimator):
 
 
 class PPCA(TransformerMixin, BaseEstimator):
-    """Probabilistic principal components: a Gaussian of few directions and even noise, in closed form.
+    """Probabilistic principal components: a Gaussian with few directions and isotropic noise, in closed form.
 
     Parameters
     ----------
     latent : int, default 2
-        Dimensions of the latent space, fewer than the columns vary along.
+        Dimensions of the latent space, fewer than the directions in which the rows vary.
     scale : {"global", "columns", "none"}, default "global"
 
     Attributes
@@ -399,7 +399,7 @@ class PPCA(TransformerMixin, BaseEstimator):
         return self.fit_.infer(self._rows(X))[0]
 
     def inverse_transform(self, X: Any, return_std: bool = False) -> Any:
-        """The outputs at points of the latent space, with their standard deviations on demand."""
+        """The outputs at points of the latent space, with their standard deviations on request."""
         check_is_fitted(self, "fit_")
         mean, variance = self.fit_.decode(np.asarray(X, dtype=np.float64))
         return (mean, np.sqrt(variance)) if return_std else mean

@@ -1,8 +1,8 @@
 """Pictures of a fit with matplotlib.
 
 Each function takes a ``Fit`` or a fitted estimator, draws into ``ax`` (the current axes by default)
-and returns it. What scores predictions takes new X and Y, or does it by leave-one-out. A sparse fit
-keeps no training rows: its inducing inputs stand for them where only inputs matter, and scores need
+and returns it. Functions that score predictions take new X and Y, or use leave-one-out. A sparse fit
+keeps no training rows: its inducing inputs replace them where only inputs matter, and scores need
 X and Y.
 """
 
@@ -26,7 +26,7 @@ def curve(fit, X=None, draws=0, seed=0, output=0, ax=None, data=None) -> Axes:
     """The mean with 95 % bands of the function and of y, the data, and joint draws; for one input.
 
     ``X`` is where to draw, by default the range of the data and a tenth more at each end. ``data`` are
-    the rows to draw, (X, Y), by default those of training. Of a sparse fit, which does not keep them,
+    the rows to draw, (X, Y), by default those of training. For a sparse fit, which does not keep them,
     the inducing inputs are drawn as ticks at the bottom.
 
     >>> import numpy as np, covary as cv

@@ -75,7 +75,7 @@ class Bar:
             self._surface.close(1.0 if finished else self._fraction, self._text)
 
     def _part(self, iteration: int) -> float:
-        """Of this start, guessed from the fall of the gradient."""
+        """Finished part of this start, estimated from the fall of the gradient."""
         whole = math.log(max(self._first / self._tolerance, 1.0 + 1e-6))
         by_gradient = math.log(self._first / self._least) / whole
         return min(max(by_gradient, iteration / max(1, self._max_iter), 0.0), 1.0)

@@ -11,17 +11,17 @@ __all__ = ["AutoregressiveGP"]
 
 
 class AutoregressiveGP(BaseEstimator):
-    """Values of a series from their own past, and free simulation with uncertainty that is fed back.
+    """Autoregression of series, and free simulation that feeds the uncertainty back.
 
     Parameters
     ----------
     lags : int, default 1
-        How many past values of each series the next ones depend on.
+        Number of past values of each series that the next ones depend on.
     kernel : str or Kernel, default "se(ard)"
     model : str, default "vfe"
         ``"exact"``, or a sparse model of SparseGPRegressor.
     inducing : int or None, default None
-        Inducing inputs of a sparse model; None for as many as it needs.
+        Inducing inputs of a sparse model; None: automatic.
     scale : {"columns", "global", "none", "auto"}, default "columns"
     restarts : int, default 0
     max_iter : int, default 1000
@@ -79,13 +79,13 @@ class AutoregressiveGP(BaseEstimator):
 
     def forecast(self, steps: int, series: Any = None, propagation: str = "moments", return_std: bool = False,
                  parameter_draws: int = 0) -> Any:
-        """The steps after the end of a series, by default that of ``fit``, with standard deviations on demand.
+        """The steps after the end of a series, by default that of ``fit``, with standard deviations on request.
 
         ``propagation`` is how predictions are fed back: as Gaussians (``"moments"``), also as further data
-        (``"augmented"``, of ``"vfe"``), or as if they had been observed (``"plug-in"``). With ``"draws"`` many draws
-        of the function are each run by itself, which alone knows that the same function is met at every step. With
-        ``parameter_draws`` each of those has kernel and noise of its own, so many drawn from their posterior: of
-        ``model="exact"``, for few windows, whose parameters are not known.
+        (``"augmented"``, for ``"vfe"`` only), or as if they had been observed (``"plug-in"``). ``"draws"`` simulates
+        100 draws of the function separately; only this uses the same function at every step. With
+        ``parameter_draws`` each of those has its own kernel and noise, this many drawn from their posterior: for
+        ``model="exact"`` and few windows, which leave the parameters uncertain.
         """
         check_is_fitted(self, "fit_")
         start = self.series_ if series is None else self._values(series)
@@ -95,7 +95,7 @@ class AutoregressiveGP(BaseEstimator):
         return (mean, np.sqrt(variance)) if return_std else mean
 
     def sample(self, steps: int, n_samples: int = 100, series: Any = None) -> np.ndarray:
-        """Series that may follow: n_samples×steps values, or n_samples×steps×P of several series."""
+        """Possible continuations: n_samples×steps values, or n_samples×steps×P for several series."""
         check_is_fitted(self, "fit_")
         start = self.series_ if series is None else self._values(series)
         return self.fit_.simulate_draws(start, steps, n_samples, seed_of(self.random_state))

@@ -38,11 +38,11 @@ void bind_autoregression(nb::module_& m, nb::class_<RegressionFit, FitNode>& fit
       "series"_a, "lags"_a,
       "Inputs and outputs of an autoregression: the windows of T or T×P values, the oldest lag "
       "first, "
-      "and the values after them. Windows with a missing input are left out.",
+      "and the values after them. Windows with a missing input are ignored.",
       nb::sig("def lag_windows(series: numpy.typing.ArrayLike, lags: int) -> " COVARY_MOMENTS));
   m.def("lag_names", lag_names, "series"_a, "lags"_a,
-        "Names of the inputs of an autoregression of series of these names, by which the command "
-        "line knows one.");
+        "Names of the inputs of an autoregression of series with these names, by which the command "
+        "line recognises one.");
   fit.def(
       "simulate",
       [](const RegressionFit& s, const ArrayLike& series, Index steps, const std::string& how,
@@ -50,7 +50,7 @@ void bind_autoregression(nb::module_& m, nb::class_<RegressionFit, FitNode>& fit
         const Rows rows = to_outputs(series, "series");
         const Propagation propagation = parse_propagation(how);
         if (parameters && propagation != Propagation::draws)
-          throw InputError("draws of the parameters go with propagation='draws'");
+          throw InputError("parameters need propagation='draws'");
         const DrawOptions options = draw_options(draws, seed, parameters);
         Prediction p =
             unlocked([&] { return simulate(s, rows.get(), steps, propagation, options); });
@@ -59,12 +59,12 @@ void bind_autoregression(nb::module_& m, nb::class_<RegressionFit, FitNode>& fit
       },
       "series"_a, "steps"_a, "propagation"_a = "moments", "draws"_a = 100, "seed"_a = 0,
       "parameters"_a = nb::none(),
-      "Of an autoregression, whose inputs are lag_windows: mean and variance, noise included, of "
-      "the "
-      "steps after the end of a series. Predictions are fed back as Gaussians ('moments'), also as "
-      "further data ('augmented', of 'vfe'), or as if they had been observed ('plug-in'); or the "
-      "moments are those of draws of f, each run by itself ('draws'), with draws and seed; "
-      "with parameters, of sample_parameters(), each has the next of those.",
+      "For an autoregression, whose inputs are lag_windows: mean and variance, noise included, "
+      "of the steps after the end of a series. Predictions are fed back as Gaussians "
+      "('moments'), also as further data ('augmented', for 'vfe' only), or as if they had been "
+      "observed ('plug-in'); or the moments are those of independent draws of f ('draws'), with "
+      "draws and seed; with parameters, from sample_parameters(), each draw takes the next of "
+      "those.",
       nb::sig("def simulate(self, series: numpy.typing.ArrayLike, steps: int, "
               "propagation: str = 'moments', draws: int = 100, seed: int = 0, "
               "parameters: ParameterDraws | None = None) -> " COVARY_MOMENTS));
@@ -78,7 +78,7 @@ void bind_autoregression(nb::module_& m, nb::class_<RegressionFit, FitNode>& fit
             unlocked([&] { return simulate_draws(s, rows.get(), steps, options); }));
       },
       "series"_a, "steps"_a, "draws"_a = 100, "seed"_a = 0, "parameters"_a = nb::none(),
-      "Of an autoregression: series that may follow the end of this one, each along one draw of f "
+      "For an autoregression: possible continuations of the series, each along one draw of f "
       "with noise at every step; draws×steps, or draws×steps×P.",
       nb::sig("def simulate_draws(self, series: numpy.typing.ArrayLike, steps: int, "
               "draws: int = 100, seed: int = 0, "

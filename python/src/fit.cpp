@@ -184,7 +184,7 @@ void bind_fit(nb::module_& m) {
           "parameters", [](const FitNode& f) { return f.parameters; },
           "A copy, in the units the model saw.")
       .def_prop_ro("standard_errors", standard_errors,
-                   "Of the trained parameters by path; empty when not computed.")
+                   "Standard errors of the trained parameters by path; empty when not computed.")
       .def_prop_ro("summary", [](const FitNode& f) { return f.summary; })
       .def_prop_ro(
           "diagnostics",

@@ -107,19 +107,19 @@ GeneralisedModel from_state(const nb::tuple& t) {
 constexpr const char* model_doc = R"doc(A Gaussian process behind any likelihood, to be trained.
 
 y_n ~ p(y | f(x_n)) with f a Gaussian process: classes, counts, outliers. X is N×D; y is N, NaN or None
-where missing. Both may be pandas. N rows cost O(N³) an evaluation; ``Svgp`` is for many.
+where missing. Both may be pandas. An evaluation costs O(N³); for many rows use ``Svgp``.
 
 ``likelihood`` is an expression such as "bernoulli(probit)", "poisson", "student_t", "softmax".
-``method`` is "laplace", "ep" (with ``power`` up to 1) or "vgp", the full variational one; or EP through
-inducing inputs, "fitc" or, with ``power``, "pep", for O(N·M²). Their ``inducing``, ``selection`` and
-``jitter`` are as of ``Svgp``, and ``seed`` is of the choice. ``aux`` is the column beside y: exposure,
-trials or known noise variances. ``weights`` multiply the log-likelihoods of the rows: 2 is a row given
-twice, 0 one that is not there; EP takes whole numbers. For likelihoods of classes y holds
+``method`` is "laplace", "ep" (with ``power`` up to 1) or "vgp", full variational inference; or EP through
+inducing inputs, "fitc" or, with ``power``, "pep", in O(N·M²). These take ``inducing``, ``selection`` and
+``jitter`` as ``Svgp`` does, and ``seed`` for the selection. ``aux`` is the column beside y: exposure,
+trials or known noise variances. ``weights`` multiply the log-likelihoods of the rows: 2 counts a row
+twice, 0 leaves it out; EP takes whole numbers. For likelihoods of classes y holds
 labels, text or whole numbers; where ``classes`` names them in order, numbers in y are positions there.
-Of several latent functions each has a kernel of its own with ``separate_kernels``; None is so unless
-they are the classes of one model. ``scale`` is "auto", "columns", "global" or "none". With ``pca`` the model sees so many
-principal components of the scaled inputs, with ``gplvm`` the latent space, of so many dimensions at most, that a
-Bayesian GP-LVM finds when the model is made, also from rows without a target; 0 is the inputs themselves.
+With ``separate_kernels`` each of several latent functions has its own kernel; None means yes, except for
+the classes of one model. ``scale`` is "auto", "columns", "global" or "none". With ``pca`` the model sees this many
+principal components of the scaled inputs; with ``gplvm`` the latent space, of at most this many dimensions, that a
+Bayesian GP-LVM finds when the model is made, also from rows without a target; 0 uses the inputs themselves.
 
 >>> import numpy as np, covary as cv
 >>> X = np.linspace(0, 5, 60).reshape(-1, 1)

@@ -225,7 +225,7 @@ void bind_generalised_fit(nb::module_& m) {
       .def_prop_ro("mean", [](const GeneralisedFit& s) { return s.posterior.mean(); })
       .def_prop_ro(
           "rows", [](const GeneralisedFit& s) { return s.rows; },
-          "Of the training data, with a target.")
+          "Number of training rows with a target.")
       .def_prop_ro("output_name", [](const GeneralisedFit& s) { return s.target(); })
       .def_prop_ro(
           "input_scaling",

@@ -116,17 +116,17 @@ nb::tuple correspond(const GplvmFit& m, const ArrayLike& Y, Index neighbours, do
 constexpr const char* model_doc =
     R"doc(A Bayesian GP-LVM, to be trained: outputs whose inputs are unknown.
 
-Y is N×P, NaN where missing. ``latent`` is how many dimensions the latent space has at most; what is not
-needed switches itself off. ``views`` is a dictionary of names and lists of columns, each with a mapping
-of its own; ``times`` (N or N×d) are what the latent inputs follow by Gaussian processes with the kernel
+Y is N×P, NaN where missing. ``latent`` is the maximum dimension of the latent space; dimensions that are not
+needed switch off. ``views`` is a dictionary of names and lists of columns, each with its own
+mapping. With ``times`` (N or N×d) the latent inputs follow Gaussian processes over them with the kernel
 ``dynamics``, independent between ``sequences``, which are given by their first rows. ``given`` (N×latent,
 NaN where unknown) are inputs that are known. ``back_constraint`` is "kernel" or "network": the means of
-q(X) are then a function of the rows. ``fixed_point`` steps of q(X) to its fixed point are made before each
+q(X) are then a function of the rows. ``fixed_point`` is the number of steps of q(X) towards its fixed point before each
 part of training; −1 is ten with times, else none.
 
-``likelihood`` is how outputs arise from the functions: ``"gaussian"``, ``"bernoulli"``, ``"poisson"``, … With
-one that is not Gaussian, or with ``batch`` rows of a minibatch or ``steps`` of them, training is by natural
-gradients and Adam, of one view and without times.
+``likelihood`` is how outputs arise from the functions: ``"gaussian"``, ``"bernoulli"``, ``"poisson"``, … If it
+is not Gaussian, or with ``batch`` or ``steps`` of minibatches, training is by natural
+gradients and Adam, for one view without times.
 
 >>> import numpy as np, covary as cv
 >>> t = np.linspace(-1.5, 1.5, 60)
@@ -292,21 +292,21 @@ void bind_latent_fit(nb::module_& m) {
           "path"_a, "draw"_a = "auto", "title"_a = "",
           "Writes a page to walk through the latent space, as ``covary explore`` does. ``draw`` is "
           "'curve', 'bars', 'image(16x16)', 'points(2)', 'points(3)' or 'auto'.")
-      .def(
-          "correspond", correspond, "Y"_a, "neighbours"_a = 1, "relevance"_a = 0.005,
-          "Of several views, some of which Y leaves empty (NaN): for each row the nearest training "
-          "rows in the dimensions that the views share, n×k, their distances, and the outputs "
-          "decoded with what each neighbour has in the dimensions of the empty views, n×k×P.",
-          nb::sig(
-              "def correspond(self, Y: numpy.typing.ArrayLike, neighbours: int = 1, "
-              "relevance: float = 0.005) -> tuple[numpy.typing.NDArray[numpy.int64], " COVARY_ARRAY
-              ", " COVARY_ARRAY "]"))
+      .def("correspond", correspond, "Y"_a, "neighbours"_a = 1, "relevance"_a = 0.005,
+           "For several views, some of which Y leaves empty (NaN): for each row the nearest "
+           "training "
+           "rows in the dimensions that the views share, n×k, their distances, and the outputs "
+           "decoded with each neighbour's values in the dimensions of the empty views, n×k×P.",
+           nb::sig(
+               "def correspond(self, Y: numpy.typing.ArrayLike, neighbours: int = 1, "
+               "relevance: float = 0.005) -> tuple[numpy.typing.NDArray[numpy.int64], " COVARY_ARRAY
+               ", " COVARY_ARRAY "]"))
       .def_prop_ro(
           "mean", [](const GplvmFit& s) { return to_numpy(RowMatrix(s.mean)); },
-          nb::rv_policy::move, "Of q(X), N×latent.")
+          nb::rv_policy::move, "Means of q(X), N×latent.")
       .def_prop_ro(
           "variance", [](const GplvmFit& s) { return to_numpy(RowMatrix(s.variance)); },
-          nb::rv_policy::move, "Of q(X), N×latent.")
+          nb::rv_policy::move, "Variances of q(X), N×latent.")
       .def_prop_ro(
           "scaled_mean", [](const GplvmFit& s) { return to_numpy(s.scaled_mean()); },
           nb::rv_policy::move, "The means times √relevance: what distances should be taken in.")

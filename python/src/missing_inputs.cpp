@@ -102,11 +102,11 @@ void bind_missing_inputs(nb::module_& m) {
       .def_prop_ro(
           "input_mean",
           [](const MissingInputsModel& self) { return to_numpy(once_trained(self.mean)); },
-          nb::rv_policy::move, "Of q(X) after fit(), in the units of the data.")
+          nb::rv_policy::move, "Means of q(X) after fit(), in the units of the data.")
       .def_prop_ro(
           "input_variance",
           [](const MissingInputsModel& self) { return to_numpy(once_trained(self.variance)); },
-          nb::rv_policy::move, "Of q(X) after fit(); zero where an input was given.")
+          nb::rv_policy::move, "Variances of q(X) after fit(); zero where an input was given.")
       .def("__repr__", [](const MissingInputsModel& self) {
         return fmt::format("<MissingInputsRegression: {} rows, {} of {} inputs missing, kernel {}>",
                            self.data.X.rows(), self.data.X.array().isNaN().count(),

@@ -31,7 +31,7 @@ void bind_parameter_draws(nb::module_& m, nb::class_<RegressionFit, FitNode>& fi
           "not agree.")
       .def_prop_ro(
           "evaluations", [](const NamedDraws& d) { return d.draws.evaluations; },
-          "Of the evidence.")
+          "Number of evaluations of the evidence.")
       .def("__len__", [](const NamedDraws& d) { return d.draws.values.rows(); })
       .def("__repr__", [](const NamedDraws& d) {
         return fmt::format("<{} draws of {} parameters, R-hat {:.3f}>", d.draws.values.rows(),
@@ -45,7 +45,7 @@ void bind_parameter_draws(nb::module_& m, nb::class_<RegressionFit, FitNode>& fi
         return NamedDraws{unlocked([&] { return sample_parameters(s, options); }), s.parameters};
       },
       "draws"_a = 100, "seed"_a = 0, "chains"_a = 4, "burn_in"_a = 100, "thin"_a = 5,
-      "Of an exact model: draws of its parameters from their posterior given the data, by slice "
+      "For an exact model: draws of its parameters from their posterior given the data, by slice "
       "sampling. A parameter without a prior gets a wide one around its data-scaled start. burn_in "
       "and thin count sweeps of each chain.");
 }

@@ -86,7 +86,7 @@ void bind_ppca(nb::module_& m) {
           nb::sig("def log_density(self, Y: numpy.typing.ArrayLike) -> " COVARY_ARRAY))
       .def_prop_ro(
           "mean", [](const PpcaFit& s) { return to_numpy(RowMatrix(s.mean)); }, nb::rv_policy::move,
-          "Of x given the rows of the fit, N×latent.")
+          "Means of x given the training rows, N×latent.")
       .def_prop_ro(
           "W", [](const PpcaFit& s) { return to_numpy(RowMatrix(s.W())); }, nb::rv_policy::move,
           "Outputs×latent, in the units the model saw.")

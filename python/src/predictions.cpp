@@ -59,7 +59,7 @@ Prediction predict(const RegressionFit& m, const ArrayLike& X, const ArrayLike& 
   const auto all = inputs.get();
   if (parameters) {
     if (!X_var.is_none() || !X_cov.is_none())
-      throw InputError("draws of the parameters do not go with X_var or X_cov");
+      throw InputError("parameters cannot be combined with X_var or X_cov");
     return unlocked([&] { return covary::predict(m, parameters->draws, all); });
   }
   if (!X_cov.is_none()) {
@@ -158,8 +158,8 @@ void bind_predictions(nb::class_<RegressionFit, FitNode>& fit) {
          "X"_a, "X_var"_a = nb::none(), "X_cov"_a = nb::none(), "parameters"_a = nb::none(),
          "Mean and variance of the function at each row, in the units of the data. A pandas table "
          "gives pandas. With X_var (n×D) the inputs are Gaussian with these variances, or with "
-         "X_cov (n×D×D) with these covariances, and the moments are over them too. With "
-         "parameters, of sample_parameters(), they are over those.",
+         "X_cov (n×D×D) with these covariances, and the moments average over them too. With "
+         "parameters, from sample_parameters(), they average over those draws.",
          nb::sig("def predict_f(self, X: numpy.typing.ArrayLike, "
                  "X_var: numpy.typing.ArrayLike | None = None, "
                  "X_cov: numpy.typing.ArrayLike | None = None, "
@@ -183,14 +183,14 @@ void bind_predictions(nb::class_<RegressionFit, FitNode>& fit) {
           },
           "X"_a, "X_var"_a = nb::none(), "X_cov"_a = nb::none(), "parameters"_a = nb::none(),
           "Mean and variance of a new observation at each row, noise included; with X_var or X_cov "
-          "at Gaussian inputs, with parameters over draws of those.",
+          "at Gaussian inputs; with parameters averaged over those draws.",
           nb::sig("def predict_y(self, X: numpy.typing.ArrayLike, "
                   "X_var: numpy.typing.ArrayLike | None = None, "
                   "X_cov: numpy.typing.ArrayLike | None = None, "
                   "parameters: ParameterDraws | None = None) -> " COVARY_MOMENTS))
       .def("output_covariance", output_covariance, "X"_a, "X_var"_a,
-           "Of each row, whose input is Gaussian: the covariance of the outputs' functions, which "
-           "share the input's uncertainty, n×P×P, or n×1 of a single output.",
+           "Covariance of the outputs' functions at each row, whose input is Gaussian and whose "
+           "uncertainty the outputs share: n×P×P, or n×1 with a single output.",
            nb::sig("def output_covariance(self, X: numpy.typing.ArrayLike, "
                    "X_var: numpy.typing.ArrayLike) -> " COVARY_ARRAY))
       .def(
@@ -217,7 +217,9 @@ void bind_predictions(nb::class_<RegressionFit, FitNode>& fit) {
                     columns_like(X, std::move(g.variance), names)};
           },
           "X"_a, "output"_a = 0,
-          "Derivatives of the mean and the variance of the function by the inputs: n×D each.",
+          "Derivatives of the mean and the variance of the function with respect to the inputs: "
+          "n×D "
+          "each.",
           nb::sig("def gradient(self, X: numpy.typing.ArrayLike, output: int = 0) "
                   "-> " COVARY_MOMENTS))
       .def(
@@ -239,27 +241,28 @@ void bind_predictions(nb::class_<RegressionFit, FitNode>& fit) {
           },
           "Mean and variance of each y given all the others, and the sum of log densities.",
           nb::sig("def leave_one_out(self) -> tuple[" COVARY_ARRAY ", " COVARY_ARRAY ", float]"))
-      .def(
-          "split", split, "X"_a,
-          "Of a sparse model, f = g + h: the mean and the variance of g, which the data determine, "
-          "and the variance of h, which they cannot change because no inducing input reaches it. "
-          "The variance of f is the sum of both, but for 'sor', which has no h.",
-          nb::sig("def split(self, X: numpy.typing.ArrayLike) "
-                  "-> tuple[" COVARY_ARRAY ", " COVARY_ARRAY ", " COVARY_ARRAY "]"))
+      .def("split", split, "X"_a,
+           "For a sparse model, f = g + h: the mean and the variance of g, which the data "
+           "determine, "
+           "and the variance of h, which they cannot change because no inducing input reaches it. "
+           "The variance of f is the sum of both, except for 'sor', which has no h.",
+           nb::sig("def split(self, X: numpy.typing.ArrayLike) "
+                   "-> tuple[" COVARY_ARRAY ", " COVARY_ARRAY ", " COVARY_ARRAY "]"))
       .def("condition", condition, "X"_a, "Y"_a, "noise"_a = nb::none(),
-           "A new fit with further rows and the parameters as they are.")
-      .def(
-          "compress", compressed, "loss"_a = 0.01, "features"_a = nb::none(),
-          "most_inducing"_a = 500, "max_iter"_a = 200, "seed"_a = 0,
-          "The smallest fit of inducing variables whose posterior is within ``loss`` nats a row of "
-          "this one: of ``features``, a list such as ['points', 'basis(4)'], or of points and sums "
-          "of 2, 4 and 8 of them. diagnostics['numbers'] is its size, "
-          "diagnostics['compression_loss'] its loss.")
+           "A new fit with further rows and the same parameters.")
+      .def("compress", compressed, "loss"_a = 0.01, "features"_a = nb::none(),
+           "most_inducing"_a = 500, "max_iter"_a = 200, "seed"_a = 0,
+           "The smallest fit of inducing variables whose posterior is within ``loss`` nats per row "
+           "of "
+           "this one. ``features`` is a list of the kinds to try, such as ['points', 'basis(4)']; "
+           "by "
+           "default points and sums of 2, 4 and 8 of them. diagnostics['numbers'] is its size, "
+           "diagnostics['compression_loss'] its loss.")
       .def(
           "without_outputs",
           [](const RegressionFit& m) { return unlocked([&] { return without_outputs(m); }); },
-          "The fit without the outputs it was trained on, to be given away. It predicts the same "
-          "bits; what needs them raises InputError.");
+          "The fit without its training outputs, to share. Predictions have the same "
+          "bits; what needs the outputs raises InputError.");
 }
 
 }  // namespace covary::python

@@ -107,7 +107,7 @@ True
 constexpr const char* fit_doc =
     R"doc(Trains from the current parameters, which become the best found.
 
-``restarts`` is the number of starts in all (0: three up to 1000 rows, else one). ``max_iter=0`` only
+``restarts`` is the number of starts (0: three up to 1000 rows, else one). ``max_iter=0`` only
 evaluates. ``callback(iteration, objective, gradient_norm)`` is called after each iteration; when it
 returns False training stops and keeps what it has. The objective it sees is in the units of the
 data, priors included. ``progress`` draws a bar: True always, False never, None in notebooks and on

@@ -48,7 +48,7 @@ True
   bind_autoregression(m, fit);
   fit.def_prop_ro(
          "upper_bound", [](const RegressionFit& s) { return s.summary.upper_bound; },
-         "What the evidence of the exact model cannot exceed; None where it is not known.")
+         "Upper bound on the evidence of the exact model; None where none is known.")
       .def_prop_ro("kernel", [](const RegressionFit& s) { return s.posterior.kernel(); })
       .def_prop_ro("mean", [](const RegressionFit& s) { return s.posterior.mean(); })
       .def_prop_ro(
@@ -57,7 +57,7 @@ True
             const Vector& scale = s.output_scaling.scale;
             return to_numpy(Vector(s.posterior.noise_variance() * scale.cwiseAbs2()));
           },
-          nb::rv_policy::move, "Of each output, in the units of the data squared.")
+          nb::rv_policy::move, "Noise variance of each output, in the units of the data squared.")
       .def_prop_ro(
           "input_scaling",
           [](const RegressionFit& s) { return scaling_to_python(s.input_scaling); },

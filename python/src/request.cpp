@@ -125,8 +125,8 @@ nb::list table_of_models() {
 constexpr const char* doc = R"doc(Trains a model by its name on a table, as ``covary fit`` does.
 
 ``data`` is a pandas table, an array or the path of a file. ``options`` are those of ``covary fit``, with _ for
--, and of ``covary models NAME`` those that the model reads; ``set``, ``prior``, ``bounds`` and ``tie`` may be dicts.
-What comes back is a ``Fit`` of the model's own class.
+-; ``covary models NAME`` lists those that the model reads. ``set``, ``prior``, ``bounds`` and ``tie`` may be dicts.
+Returns a ``Fit`` of the model's own class.
 
 >>> import numpy as np, covary as cv
 >>> x = np.linspace(0, 1, 50)

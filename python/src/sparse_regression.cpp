@@ -166,25 +166,24 @@ SparseModel from_state(const nb::tuple& t) {
 
 constexpr const char* sparse_doc = R"doc(Sparse Gaussian-process regression, to be trained.
 
-N rows and M inducing inputs cost O(N·M²) an evaluation, in memory that does not grow with N beyond
-the data. X, Y, ``noise`` and ``scale`` are as of ``Regression``.
+With N rows and M inducing inputs an evaluation costs O(N·M²), in memory that does not grow with N beyond
+the data. X, Y, ``noise`` and ``scale`` are as in ``Regression``.
 
 ``model`` is "vfe" (a lower bound on the evidence of the exact model), "vfe(tight)" (a tighter one),
 "fitc", "pep(α)" with 0 < α ≤ 1, "dtc", "sor" or "pitc" (in ``groups`` groups of rows; 0: about N/M).
-``inducing`` is how many inducing inputs, at most one for each distinct row; None for as many as it
-needs, until the bracket of the evidence is ``bracket`` nats a row or there are ``most_inducing``; or
-an array with the inducing inputs themselves, in the units of the data. ``selection`` is how they are
-chosen: "greedy_variance", "kmeans", "hierarchical_kmeans", "random", "grid", "leverage", or by the
-outputs "bound_gain" (of vfe) or "information_gain", with ``seed`` where it draws. ``features`` are the inducing variables: "points", or of kernels made of se "multiscale",
-"frequency", "timefrequency" and "eigen" (also of matern12), of Matérn kernels "fourier" and
-"fourier(l2)", of both "orthogonal", and of any "basis(C)" and "empirical"; of a sum of kernels over
-columns "stacked(KIND)" with any of them, shared evenly between its parts; or, with model="sor", the
-functions of models of their own: "rff", "ssgp", "hilbert" and "bumps". Training starts from an exact
-fit of ``subset`` rows; 0 starts from the parameters as they are.
-``placement`` is what moves the inducing variables: the "bound", or "expected_kl", the mean KL of the
-posterior over outputs of the model itself (at most ``placement_rows`` rows are looked at), which does not
-look at the outputs.
-``route`` is that of the sweep: "auto", "fast", "safe" or "stable".
+``inducing`` is the number of inducing inputs, at most one for each distinct row; None grows it until the
+bracket of the evidence is ``bracket`` nats per row or there are ``most_inducing``; or an array of the
+inducing inputs, in the units of the data. ``selection`` is how they are
+chosen: "greedy_variance", "kmeans", "hierarchical_kmeans", "random", "grid", "leverage", or by the outputs
+"bound_gain" (vfe) or "information_gain", with ``seed`` for those that draw. ``features`` are the inducing variables: "points"; for kernels made of se "multiscale",
+"frequency", "timefrequency" and "eigen" (also matern12); for Matérn kernels "fourier" and
+"fourier(l2)"; for both "orthogonal"; for any kernel "basis(C)" and "empirical"; for a sum of kernels over
+columns "stacked(KIND)" with any of them, shared evenly between its parts; or, with model="sor", features
+that define their own model: "rff", "ssgp", "hilbert" and "bumps". Training starts from an exact
+fit of ``subset`` rows; 0 starts from the current parameters.
+``placement`` is the objective that places the inducing variables: the "bound", or "expected_kl", the mean KL of
+the posterior over outputs drawn from the model, which does not use Y (on at most ``placement_rows`` rows).
+``route`` is the numerical route of the sweep: "auto", "fast", "safe" or "stable".
 
 >>> import numpy as np, covary as cv
 >>> X = np.linspace(0, 10, 500).reshape(-1, 1)
@@ -200,10 +199,10 @@ True
 constexpr const char* fit_doc =
     R"doc(Trains from the current parameters, which become the best found.
 
-``restarts`` is the number of starts of the exact fit that training begins with (0: three). The other
+``restarts`` is the number of starts of the initial exact fit (0: three). The other
 arguments are those of ``Regression.fit``; without a ``seed`` the model's own is used. Training has
-several parts, each of which counts its iterations from 1; ``max_iter`` is of each, ``max_seconds`` and
-a callback that returns False end them all. Where ``inducing`` is None, their number is found anew.
+several parts, each of which counts its iterations from 1. ``max_iter`` limits each part; ``max_seconds`` and
+a callback that returns False end the whole training. If ``inducing`` is None, their number is chosen again.
 
 >>> import numpy as np, covary as cv
 >>> X = np.linspace(0, 10, 300).reshape(-1, 1)
@@ -302,12 +301,13 @@ void bind_sparse_regression(nb::module_& m) {
             out["trace"] = p.trace;
             return out;
           },
-          "Of 'eigen' features, at the current parameters: how many would make the mean KL over "
-          "data "
-          "from the model 0.01 nats ('inducing'), and KL for these outputs with probability 0.95 "
-          "('certain', None beyond most_inducing); the bracket that the kernel's spectrum gives of "
-          "the mean KL with the features there are ('kl_low', 'kl_high'), for inputs from their "
-          "measure; and the trace that they do leave ('trace').")
+          "For 'eigen' features, at the current parameters: how many make the mean KL over data "
+          "from "
+          "the model at most 0.01 nats ('inducing'), and the KL for these outputs with probability "
+          "0.95 ('certain', None beyond most_inducing); the bracket of the mean KL with the "
+          "current "
+          "features that the kernel's spectrum gives for inputs from their measure ('kl_low', "
+          "'kl_high'); and the trace that they actually leave ('trace').")
       .def_prop_ro(
           "parameters", [](SparseModel& self) -> Parameters& { return self.sparse.parameters(); },
           nb::rv_policy::reference_internal, "In the units the model sees.")

@@ -33,7 +33,8 @@ void bind_summary(nb::module_& m) {
             return to_numpy(std::move(out));
           },
           nb::rv_policy::move,
-          "Of the best start, a row an iteration: iteration, value, gradient norm, seconds.")
+          "Trace of the best start, one row per iteration: iteration, value, gradient norm, "
+          "seconds.")
       .def("__str__", &Summary::full)
       .def("__repr__", &Summary::brief);
 }

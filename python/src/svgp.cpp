@@ -116,15 +116,15 @@ SvgpModel copy(const SvgpModel& m) {
 constexpr const char* model_doc =
     R"doc(Sparse variational inference for any likelihood, to be trained.
 
-y_n ~ p(y | f(x_n)) with f a Gaussian process that is seen through M inducing variables: classes, counts,
+y_n ~ p(y | f(x_n)) with f a Gaussian process summarised by M inducing variables: classes, counts,
 outliers on any number of rows. X, y, ``likelihood``, ``weights``, ``aux``, ``classes``,
-``separate_kernels``, ``scale``, ``pca`` and ``gplvm`` are as of ``Generalised``.
+``separate_kernels``, ``scale``, ``pca`` and ``gplvm`` are as in ``Generalised``.
 
-``inducing`` is how many inducing inputs (None: 100, or all rows when they are fewer) or themselves, in
-the units of the data; ``selection`` how they are chosen, and ``features`` what the inducing variables
-are, as of ``SparseRegression``. ``covariance`` of q is "full", "blocks(20)" or "diagonal". ``batch`` is the rows of a minibatch; 0 is all of them up to
-20 000 rows, trained by L-BFGS, else 1024, trained by natural gradients of length ``natural_step`` and
-by Adam at ``learning_rate`` with every batch, or once in ``adam_every`` of them, for ``epochs`` passes
+``inducing`` is the number of inducing inputs (None: 100, or all rows if fewer) or an array of them, in
+the units of the data; ``selection`` and ``features`` are as in ``SparseRegression``. ``covariance`` of q(u) is
+"full", "blocks(20)" or "diagonal". ``batch`` is the number of rows of a minibatch; 0 is all rows up to
+20 000, trained by L-BFGS, else 1024, trained by natural gradients of length ``natural_step`` and
+by Adam at ``learning_rate`` with every batch, or every ``adam_every`` batches, for ``epochs`` passes
 or ``steps`` (0: twenty passes, but 2000 to 20 000 steps).
 
 >>> import numpy as np, covary as cv
@@ -142,9 +142,9 @@ constexpr const char* fit_doc =
     R"doc(Trains from the current parameters, which become the best found.
 
 The arguments are those of ``Regression.fit``; without a ``seed`` the model's own is used. ``max_iter``
-is of L-BFGS, whose parts count their iterations from 1 for the callback; ``max_iter=0`` only evaluates.
-With minibatches the callback sees every step of Adam, with the mean of the bound over some of them; at
-first q moves alone, and it is not called.
+limits L-BFGS, whose parts count their iterations from 1 for the callback; ``max_iter=0`` only evaluates.
+With minibatches the callback sees every step of Adam, with the bound averaged over some steps; it is not
+called at first, while only q moves.
 )doc";
 
 }  // namespace

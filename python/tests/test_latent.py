@@ -259,7 +259,7 @@ def test_points_in_place_of_distributions(tmp_path):
     fit = smooth.fit(max_iter=60)
     assert fit.value > before and smooth.log_likelihood() == pytest.approx(fit.value)
     assert fit.decode(*fit.forecast([1.52]))[0].shape == (1, 4)
-    with pytest.raises(cv.InputError, match="whole rows"):
+    with pytest.raises(cv.InputError, match="complete rows"):
         cv.MapGplvm(np.vstack([Y, some]), back_constraint="kernel")
     alike = cv.BayesianGPLVM(latent=1, inducing=8, back_constraint="kernel", max_iter=30, restarts=1).fit(np.vstack([Y, Y[:1]]))
     assert alike.embedding_[0, 0] == pytest.approx(alike.embedding_[-1, 0], abs=1e-8)

@@ -84,7 +84,8 @@ Loss::Loss(const std::string& e) {
       kind = Kind::quantile;
       return;
     }
-    throw InputError(fmt::format("'{}': a quantile lies between 0 and 1, as in quantile(0.9)", e));
+    throw InputError(
+        fmt::format("'{}': a quantile must lie between 0 and 1, as in quantile(0.9)", e));
   }
   throw InputError(fmt::format("unknown loss '{}'; choose squared, absolute or quantile(p)", e));
 }

@@ -22,8 +22,7 @@ std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 void check(ConstRows X, Index K) {
   if (X.rows() == 0 || X.cols() == 0)
-    throw InputError(
-        fmt::format("there is nothing to cluster in {} rows of {} columns", X.rows(), X.cols()));
+    throw InputError(fmt::format("cannot cluster {} rows of {} columns", X.rows(), X.cols()));
   if (K < 1) throw InputError(fmt::format("the number of clusters is {}; it must be positive", K));
   if (!X.allFinite()) throw InputError("the rows to cluster must be finite");
 }

@@ -55,7 +55,7 @@ Pca Pca::fit(ConstRows X, Index Q, ConstVector weights) {
   // Centring leaves rounding of columns that are constant: the rule is that of scaling.
   const Vector sd = (centred.colwise().squaredNorm() / count).cwiseSqrt();
   if ((sd.array() <= 1e-10 * out.mean.array().abs()).all())
-    throw InputError(fmt::format("the {} rows are all the same: there is no direction to find", N));
+    throw InputError(fmt::format("all {} rows are equal: there are no principal components", N));
 
   // The covariance, or for few rows the inner products of the rows, which have the same
   // eigenvalues.
@@ -70,7 +70,7 @@ Pca Pca::fit(ConstRows X, Index Q, ConstVector weights) {
   Index rank = 0;
   while (rank < n && e.values[n - 1 - rank] > least) ++rank;
   if (Q > rank)
-    throw InputError(fmt::format("{} components were asked for, but the {} rows vary along {} only",
+    throw InputError(fmt::format("{} components were requested, but the {} rows vary along only {}",
                                  Q, N, rank));
   if (Q == 0) Q = rank;
   out.variances = e.values.tail(Q).reverse();

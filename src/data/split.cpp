@@ -25,8 +25,8 @@ std::vector<Split> splits_of(const std::vector<Index>& fold, Index K) {
 
 void check_folds(Index K, Index n, const char* what) {
   if (K < 2 || K > n)
-    throw InputError(fmt::format(
-        "{} folds of {} {}: choose from 2 folds to as many as there are {}", K, n, what, what));
+    throw InputError(
+        fmt::format("{} folds of {} {}; choose 2 to the number of {}", K, n, what, what));
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ class BasisFeatures final : public Features {
       : kernel_(std::move(kernel)), Z_(Z), weights_(weights) {
     if (weights.size() == 0)
       throw InputError(
-          fmt::format("basis features need a variable and a point each at least, got {}×{}",
+          fmt::format("basis features need at least one variable with one point each, got {}×{}",
                       weights.rows(), weights.cols()));
     if (Z.cols() == 0 || Z.rows() != weights.size())
       throw InputError(fmt::format("{} variables of {} points need {} points, got {} of {} columns",

@@ -78,8 +78,8 @@ class BumpFeatures final : public Features {
 
 FeaturesPtr bump_features(const Kernel& kernel, ConstRows Z) {
   if (kernel.node().is_white())
-    throw InputError(fmt::format("bumps have the shape of a kernel, and {} has none: it is white",
-                                 kernel.print()));
+    throw InputError(
+        fmt::format("bumps are not available for kernel {}, which is white", kernel.print()));
   return std::make_shared<BumpFeatures>(kernel, Z);
 }
 

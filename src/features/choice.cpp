@@ -34,7 +34,8 @@ FeatureChoice::FeatureChoice() : kind(&points_kind) {}
 FeatureChoice::FeatureChoice(const std::string& e) : FeatureChoice() {
   if (e.starts_with("stacked(") && e.ends_with(")")) {
     *this = FeatureChoice(e.substr(8, e.size() - 9));
-    if (stacked) throw InputError(fmt::format("stacked features are stacked once, got '{}'", e));
+    if (stacked)
+      throw InputError(fmt::format("stacked features cannot be stacked again, got '{}'", e));
     stacked = true;
     return;
   }

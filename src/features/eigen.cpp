@@ -39,7 +39,7 @@ class EigenFeatures final : public Features, public WithDegrees {
           mean.size(), sd.size(), degrees_.cols()));
     if (!mean.allFinite() || !sd.allFinite() || !(sd.minCoeff() > 0.0))
       throw InputError("the measure needs finite means and positive standard deviations");
-    if (degrees_.minCoeff() < 0) throw InputError("degrees of eigenfunctions are at least 0");
+    if (degrees_.minCoeff() < 0) throw InputError("degrees of eigenfunctions must be at least 0");
   }
 
   std::string name() const override { return "eigen"; }
@@ -208,17 +208,19 @@ std::vector<std::int64_t> degrees_of(const Features& features) {
 
 double eigenvalue_ratio(double lengthscale, double sd) {
   if (!(lengthscale > 0.0) || !(sd > 0.0))
-    throw InputError(fmt::format(
-        "a lengthscale and a standard deviation are positive, got {} and {}", lengthscale, sd));
+    throw InputError(
+        fmt::format("the lengthscale and the standard deviation must be positive, got {} and {}",
+                    lengthscale, sd));
   return Hermite(1.0 / (lengthscale * lengthscale), 0.0, sd).B;
 }
 
 Degrees largest_degrees(ConstVector ratios, Index M) {
   const Index D = ratios.size();
   if (D == 0 || M < 1)
-    throw InputError(fmt::format("{} eigenfunctions of {} columns: one of each at least", M, D));
+    throw InputError(
+        fmt::format("at least one eigenfunction and one column are required, got {} and {}", M, D));
   if (!(ratios.minCoeff() >= 0.0) || !(ratios.maxCoeff() < 1.0))
-    throw InputError("ratios of eigenvalues are at least 0 and below 1");
+    throw InputError("ratios of eigenvalues must be at least 0 and below 1");
   return largest_products(D, M, [&](Index d, Index) { return std::log(ratios(d)); });
 }
 

@@ -96,8 +96,8 @@ FeaturesPtr empirical_features(const Kernel& kernel, ConstVector theta, ConstRow
         "empirical features take the eigenvectors of all rows, at most {}; there are {}", most,
         X.rows()));
   if (M < 1 || M > X.rows())
-    throw InputError(
-        fmt::format("{} empirical features of {} rows: at least 1, at most those", M, X.rows()));
+    throw InputError(fmt::format(
+        "{} empirical features for {} rows; choose 1 to the number of rows", M, X.rows()));
   const SymmetricEigen e = symmetric_eigen(cross(kernel, theta, X, X));
   // Rising eigenvalues; what is left of the smallest ones is rounding.
   const double least = 1e-12 * e.values(e.values.size() - 1);

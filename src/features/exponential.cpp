@@ -170,8 +170,7 @@ class L2Fourier final : public IntervalFeatures<L2Fourier> {
   L2Fourier(const Kernel& kernel, double centre, double length, Index harmonics)
       : IntervalFeatures(kernel, "fourier(l2)", centre, length), K_(harmonics) {
     if (harmonics < 0)
-      throw InputError(
-          fmt::format("fourier(l2) features have 0 harmonics or more, got {}", harmonics));
+      throw InputError(fmt::format("fourier(l2) features need harmonics ≥ 0, got {}", harmonics));
   }
 
   std::string name() const override { return "fourier(l2)"; }

@@ -36,7 +36,7 @@ class HilbertFeatures final : public Features, public WithDegrees {
                                    centre.size(), half.size(), degrees_.cols()));
     if (!centre.allFinite() || !half.allFinite() || !(half.minCoeff() > 0.0))
       throw InputError("a box needs finite centres and positive half widths");
-    if (degrees_.minCoeff() < 0) throw InputError("degrees of basis functions are at least 0");
+    if (degrees_.minCoeff() < 0) throw InputError("degrees of basis functions must be at least 0");
   }
 
   std::string name() const override { return "hilbert"; }
@@ -165,7 +165,8 @@ FeaturesPtr hilbert_features(const Kernel& kernel, ConstVector centre, ConstVect
 Degrees densest_degrees(const Kernel& kernel, ConstVector theta, ConstVector half_widths, Index M) {
   const Index D = half_widths.size();
   if (D == 0 || M < 1)
-    throw InputError(fmt::format("{} basis functions of {} columns: one of each at least", M, D));
+    throw InputError(fmt::format(
+        "at least one basis function and one column are required, got {} and {}", M, D));
   const StationaryKernel spectrum(kernel, D, "hilbert");
   const Vector w = spectrum.at(theta.data()).w;
   using Row = std::vector<Index>;

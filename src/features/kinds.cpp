@@ -40,7 +40,8 @@ RowMatrix FeatureStart::inputs() const {
 FeaturesPtr start_features(const FeatureChoice& choice, const FeatureStart& start) {
   if (start.Z.rows() > 0 && choice.inputs(1) == 0)
     throw InputError(fmt::format(
-        "{} features cover all inputs and start from none: give their number", choice.print()));
+        "{} features have no inducing inputs; give --inducing in place of --inducing-file",
+        choice.print()));
   return choice.stacked ? start_stacked(choice, start) : choice.kind->start(start, choice.points);
 }
 
@@ -56,8 +57,7 @@ ColumnSpread spread_of(ConstRows X) {
 
 void need_one_column(const FeatureStart& s, const char* kind) {
   if (s.X.cols() != 1)
-    throw InputError(
-        fmt::format("{} features are for one column of inputs, there are {}", kind, s.X.cols()));
+    throw InputError(fmt::format("{} features are for one input column, got {}", kind, s.X.cols()));
 }
 
 RowMatrix with_other_points(const FeatureStart& s, const RowMatrix& Z, Index C, Random& random) {

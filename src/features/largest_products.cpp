@@ -27,7 +27,7 @@ Eigen::MatrixX<Index> largest_products(Index D, Index M,
   Eigen::MatrixX<Index> out(M, D);
   for (Index m = 0; m < M; ++m) {
     if (next.empty())
-      throw InputError(fmt::format("there are {} products and no more, {} were asked for", m, M));
+      throw InputError(fmt::format("only {} products exist, but {} were requested", m, M));
     const Entry best = next.top();
     next.pop();
     for (Index d = 0; d < D; ++d) {

@@ -20,8 +20,8 @@ class OrthogonalFeatures final : public Features {
       : kernel_(kernel, 1, "orthogonal"), centre_(centre), scale_(scale), M_(M) {
     if (M < 1) throw InputError("there are no orthogonal features; a sparse model needs one");
     if (!std::isfinite(centre) || !std::isfinite(scale) || !(scale > 0.0))
-      throw InputError(
-          fmt::format("a finite centre and a positive scale, got {} and {}", centre, scale));
+      throw InputError(fmt::format(
+          "the centre must be finite and the scale positive, got {} and {}", centre, scale));
   }
 
   std::string name() const override { return "orthogonal"; }
@@ -169,8 +169,9 @@ FeaturesPtr orthogonal_features(const Kernel& kernel, double centre, double scal
 
 double orthogonal_scale(double lengthscale, double sd) {
   if (!(lengthscale > 0.0) || !(sd > 0.0))
-    throw InputError(fmt::format(
-        "a lengthscale and a standard deviation are positive, got {} and {}", lengthscale, sd));
+    throw InputError(
+        fmt::format("the lengthscale and the standard deviation must be positive, got {} and {}",
+                    lengthscale, sd));
   const double r = sd / lengthscale;
   return lengthscale * std::sqrt(0.5 * std::sqrt(1.0 + 4.0 * r * r));
 }

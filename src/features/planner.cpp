@@ -17,7 +17,7 @@ using Degrees = Eigen::MatrixX<Index>;
 
 void positive(double value, const char* what) {
   if (!(value > 0.0) || !std::isfinite(value))
-    throw InputError(fmt::format("{} is positive, got {}", what, value));
+    throw InputError(fmt::format("{} must be positive, got {}", what, value));
 }
 
 // The rows of `degrees` hold with each all lower ones. By the degree k of column d: what the rows
@@ -108,7 +108,7 @@ double normal_domination(double sd, double inputs_sd) {
   positive(inputs_sd, "a standard deviation");
   if (inputs_sd > sd)
     throw InputError(fmt::format(
-        "a measure with standard deviation {} does not dominate inputs with {}: widen it", sd,
+        "a measure with standard deviation {} does not dominate inputs with {}; make it wider", sd,
         inputs_sd));
   return sd / inputs_sd;
 }
@@ -188,8 +188,8 @@ FeaturePlan plan_features(const Spectrum& spectrum, const PlanRequest& r) {
   if (!(r.energy >= 0.0) || !(r.domination >= 1.0) || !(r.risk > 0.0) || !(r.risk < 1.0) ||
       r.most < 1)
     throw InputError(
-        "a plan needs an energy of at least 0, a domination of at least 1, a risk between 0 and 1 "
-        "and one feature at most or more");
+        "a plan needs energy ≥ 0, domination ≥ 1, a risk between 0 and 1 and a maximum of at least "
+        "one feature");
   const double level = r.kl * r.noise / (r.outputs * r.rows * r.domination);
   return plan_of(spectrum, r, std::clamp<Index>(spectrum.first_below(level, r.most), 1, r.most));
 }

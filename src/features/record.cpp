@@ -24,7 +24,8 @@ FeaturesPtr restore_stacked(const FeatureRecord& record, const Kernel& kernel) {
                                  record.parts.size(), parts.size(), kernel.print()));
   std::vector<FeaturesPtr> features;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (record.parts[i].name == "stacked") throw InputError("stacked features are stacked once");
+    if (record.parts[i].name == "stacked")
+      throw InputError("stacked features cannot be stacked again");
     features.push_back(restore_features(record.parts[i], parts[i].kernel));
   }
   return stacked_features(kernel, record.dims, features);

@@ -13,12 +13,11 @@ namespace covary {
 Matrix sample_by_features(const Features& white, ConstVector theta, ConstVector z, ConstRows X,
                           Index draws, std::uint64_t seed) {
   if (!white.is_white())
-    throw InputError(fmt::format(
-        "draws are a sum of independent terms of white features, which {} are not", white.name()));
+    throw InputError(fmt::format("draws need white features, which {} are not", white.name()));
   if (X.cols() != white.dims())
     throw InputError(
         fmt::format("{} features of {} columns, X has {}", white.name(), white.dims(), X.cols()));
-  if (draws < 1) throw InputError(fmt::format("at least one draw, got {}", draws));
+  if (draws < 1) throw InputError(fmt::format("draws must be at least 1, got {}", draws));
   const Matrix w = Random(seed, 0x4a11).normal_matrix(white.size(), draws);
   const RowMatrix rows = X;
   Matrix out(X.rows(), draws);

@@ -32,10 +32,8 @@ void check(Index M, ConstRows X, const Kernel& kernel, ConstVector theta) {
   if (M < 1)
     throw InputError(fmt::format("the number of inducing inputs is {}; it must be positive", M));
   if (X.rows() == 0 || X.cols() == 0)
-    throw InputError(
-        fmt::format("X has {} rows and {} columns: there is nothing to choose inducing "
-                    "inputs from",
-                    X.rows(), X.cols()));
+    throw InputError(fmt::format("no inducing inputs can be chosen from {} rows and {} columns",
+                                 X.rows(), X.cols()));
   for (Index i = 0; i < X.rows(); ++i)
     if (!X.row(i).allFinite())
       throw InputError(
@@ -208,8 +206,8 @@ SelectionResult select_inducing(Selection how, Index M, ConstRows X, const Kerne
       return centres(hierarchical_kmeans(X, M, seed), M);
     case Selection::informative_vectors:
       throw Unsupported(
-          "informative_vectors are chosen by the targets of a likelihood other than Gaussian "
-          "noise, for which the choice is that of greedy_variance");
+          "informative_vectors need a likelihood that is not Gaussian; with Gaussian noise use "
+          "greedy_variance");
     case Selection::bound_gain:
     case Selection::information_gain:
       throw Unsupported(fmt::format(

@@ -16,10 +16,9 @@ class StackedFeatures final : public Features {
       : dims_(dims) {
     const std::vector<KernelPart> own = kernel_parts(kernel, dims);
     if (own.empty() || own.size() != parts.size())
-      throw InputError(
-          fmt::format("{} has {} smooth parts over {} columns, and {} features are stacked for "
-                      "them: one for each",
-                      kernel.print(), own.size(), dims, parts.size()));
+      throw InputError(fmt::format(
+          "{} has {} smooth parts over {} columns, but {} features were given; give one for each",
+          kernel.print(), own.size(), dims, parts.size()));
     for (std::size_t i = 0; i < own.size(); ++i) {
       const auto count = static_cast<Index>(own[i].columns.size());
       if (!parts[i] || parts[i]->dims() != count)
@@ -202,9 +201,9 @@ FeaturesPtr start_stacked(FeatureChoice kind, const FeatureStart& s) {
   const std::vector<KernelPart> parts = kernel_parts(s.kernel, s.X.cols());
   const auto count = static_cast<Index>(parts.size());
   if (count == 0 || s.M < count)
-    throw InputError(
-        fmt::format("{} inducing variables for the {} smooth parts of {}: one for each at least",
-                    s.M, count, s.kernel.print()));
+    throw InputError(fmt::format(
+        "{} inducing variables for the {} smooth parts of {}; give at least one for each", s.M,
+        count, s.kernel.print()));
   std::vector<FeaturesPtr> own;
   for (Index i = 0; i < count; ++i) {
     const KernelPart& p = parts[static_cast<std::size_t>(i)];

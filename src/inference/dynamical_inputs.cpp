@@ -33,14 +33,13 @@ DynamicalInputs::DynamicalInputs(DynamicalOptions options) : options_(std::move(
   options_.kernel.node().check(options_.times.cols());
   if (options_.sequences.empty()) options_.sequences = {0};
   const auto& starts = options_.sequences;
-  if (starts.front() != 0) throw InputError("the first sequence begins at row 0");
+  if (starts.front() != 0) throw InputError("the first sequence must begin at row 0");
   for (std::size_t s = 0; s < starts.size(); ++s) {
     const Index end = s + 1 < starts.size() ? starts[s + 1] : N;
     if (end <= starts[s])
-      throw InputError(
-          fmt::format("sequence {} begins at row {} and ends before it: sequences must begin at "
-                      "rising rows below {}",
-                      s, starts[s], N));
+      throw InputError(fmt::format(
+          "sequence {} begins at row {}: sequences must begin at increasing rows below {}", s,
+          starts[s], N));
     blocks_.push_back({starts[s], end - starts[s]});
   }
 }

@@ -115,7 +115,7 @@ Index NaturalGaussian::step(const Matrix& g, const std::vector<Matrix>& H, doubl
                             const Matrix* move) {
   if (!(gamma > 0.0) || gamma > 1.0)
     throw InputError(
-        fmt::format("the step of a natural gradient lies above 0 and at most at 1, got {}", gamma));
+        fmt::format("the natural-gradient step must be above 0 and at most 1, got {}", gamma));
   for (Index halvings = 0; halvings < 40; ++halvings, gamma *= 0.5) {
     WhitenedGaussian next{q_.m, std::vector<Matrix>(q_.Ls.size())};
     std::vector<Matrix> precision(q_.Ls.size());

@@ -14,15 +14,19 @@ void PosteriorNode::refuse(const std::string& what) const {
   throw Unsupported(fmt::format("{}; the model is {}", what, name()));
 }
 
-Index PosteriorNode::rows() const { refuse("the number of rows is that of the fit"); }
-
-double PosteriorNode::noise_variance() const {
-  refuse("this needs a model of Gaussian noise, whose variance the posterior knows");
+Index PosteriorNode::rows() const {
+  refuse("the posterior does not know its number of rows; ask the fit");
 }
 
-double PosteriorNode::log_evidence() const { refuse("the evidence is that of the fit"); }
+double PosteriorNode::noise_variance() const { refuse("this needs a model with Gaussian noise"); }
 
-double PosteriorNode::observations() const { refuse("the number of rows is that of the fit"); }
+double PosteriorNode::log_evidence() const {
+  refuse("the posterior does not know the evidence; ask the fit");
+}
+
+double PosteriorNode::observations() const {
+  refuse("the posterior does not know its number of rows; ask the fit");
+}
 
 SplitPrediction PosteriorNode::split(ConstRows) const { refuse("this needs a sparse model"); }
 
@@ -39,21 +43,23 @@ std::vector<FunctionDraw> PosteriorNode::sample_functions(Index, std::uint64_t, 
 }
 
 std::vector<ComponentPrediction> PosteriorNode::components(ConstRows) const {
-  refuse("components are not offered");
+  refuse("components are not available");
 }
 
 PredictionGradient PosteriorNode::gradient(ConstRows, Index) const {
-  refuse("gradients in the inputs are not offered");
+  refuse("gradients with respect to the inputs are not available");
 }
 
-UncertainInputs PosteriorNode::at_gaussians() const { refuse("uncertain inputs are not offered"); }
+UncertainInputs PosteriorNode::at_gaussians() const {
+  refuse("uncertain inputs are not available");
+}
 
 Posterior PosteriorNode::further(ConstRows, ConstRows, ConstVector) const {
   refuse("further rows join models of Gaussian noise alone; fit it again with all rows");
 }
 
 Posterior PosteriorNode::further(ConstRows, const std::vector<Matrix>&, ConstRows) const {
-  refuse("rows with Gaussian inputs join a sparse model by vfe");
+  refuse("adding rows with Gaussian inputs needs a vfe model");
 }
 
 CompressionTarget PosteriorNode::compression_target() const {

@@ -166,8 +166,8 @@ void RecognitionOptions::check() const {
     throw InputError(
         fmt::format("the back constraint's lengthscale must be positive, got {}", lengthscale));
   if (hidden < 1)
-    throw InputError(
-        fmt::format("the back constraint's network needs a hidden unit at least, got {}", hidden));
+    throw InputError(fmt::format(
+        "the back constraint's network needs at least one hidden unit, got {}", hidden));
 }
 
 std::shared_ptr<const Recognition> make_recognition(RecognitionOptions options, RowMatrix Y,
@@ -178,8 +178,8 @@ std::shared_ptr<const Recognition> make_recognition(RecognitionOptions options, 
         fmt::format("a back constraint needs rows to learn from, got {}×{}", Y.rows(), Y.cols()));
   if (!Y.allFinite())
     throw InputError(
-        "a back constraint needs whole rows, and some cells are missing: fill them in, drop the "
-        "rows or leave the back constraint out");
+        "a back constraint needs complete rows, but some cells are missing: fill them in, drop the "
+        "rows or omit the back constraint");
   if (options.form == "network")
     return std::make_shared<NetworkRecognition>(std::move(options), std::move(Y), dims);
   options.kernel.node().check(Y.cols());

@@ -210,7 +210,7 @@ SparsePosterior SparsePosterior::with(ConstRows X, ConstRows Y, ConstVector poin
   if (parts_.v.rows() > 0)
     throw InputError("a model by cglb cannot take further rows; fit it again with all of them");
   if (!can(Capability::outputs) && point_noise.size() == 0)
-    throw InputError("further rows need their noise variances, which this posterior does not know");
+    throw InputError("further rows need their noise variances, as the training rows had them");
   const auto columns = columns_of(*this, X.rows(), Y);
   const RowMatrix dense = Y;
   const MemoryRows rows(X, dense, point_noise);

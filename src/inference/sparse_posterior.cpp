@@ -49,7 +49,7 @@ SparsePosterior::SparsePosterior(SparsePosteriorParts parts) : parts_(std::move(
   if (by_rows ? parts_.X.cols() != dims_ || parts_.v.rows() != parts_.X.rows() ||
                     parts_.v.cols() != outputs_
               : parts_.X.size() + parts_.v.size() > 0)
-    throw InputError("a posterior of CGLB, and no other, needs its rows and a weight for each");
+    throw InputError("a CGLB posterior needs its rows and a weight for each; others have neither");
   prepare();
 }
 

@@ -209,7 +209,7 @@ UncertainInputs::Joint UncertainInputs::joint(ConstVector mean, ConstMatrix S) c
 
 Matrix UncertainInputs::covariance(ConstRows mean, ConstRows variance) const {
   if (mean.rows() != 1 || variance.rows() != 1)
-    throw InputError("the covariance of the outputs is that of one row");
+    throw InputError("the covariance of the outputs is for one row at a time");
   return joint(mean.row(0).transpose(), variance.row(0).transpose()).covariance;
 }
 

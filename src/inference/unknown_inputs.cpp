@@ -228,9 +228,10 @@ EvidenceEstimate importance_log_evidence(const UnknownInputs& problem, ConstRows
     throw InputError(
         fmt::format("the proposal needs means and positive variances of {}×{} inputs", N, Q));
   if (samples < 2 || !(broaden >= 1.0))
-    throw InputError(fmt::format(
-        "importance sampling needs two samples and a proposal no narrower than q, got {} and {}",
-        samples, broaden));
+    throw InputError(
+        fmt::format("importance sampling needs at least 2 samples and a proposal at least as wide "
+                    "as q, got {} and {}",
+                    samples, broaden));
   const RowMatrix sd = (broaden * variance).cwiseSqrt();
   const double log_sd = sd.array().log().sum(),
                log_prior_sd = problem.prior_factor.size()

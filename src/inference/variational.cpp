@@ -223,7 +223,7 @@ Candidate maximise(const Problem& problem, const VariationalOptions& options, in
   }
   if (now.change <= settled) return now;
   throw NumericalError(fmt::format(
-      "the variational bound for {} did not settle in {} iterations (the sites still change by "
+      "the variational bound for {} did not converge in {} iterations (the sites still change by "
       "{:.2g}); allow more of them, or check the scale of the kernel",
       problem.likelihood.print(), iterations, now.change));
 }

@@ -64,8 +64,8 @@ void Likelihood::require(Inference method) const {
 const OneFunction& Likelihood::one_function() const {
   const auto* one = dynamic_cast<const OneFunction*>(node_.get());
   if (!one)
-    throw Unsupported(
-        fmt::format("{} has {} latent functions a datum and this needs one", print(), functions()));
+    throw Unsupported(fmt::format("{} has {} latent functions per row, but this needs one", print(),
+                                  functions()));
   return *one;
 }
 
@@ -94,8 +94,8 @@ void Likelihood::check(ConstVector y, ConstVector aux) const {
     }
   }
   if (bad > 0)
-    throw InputError(fmt::format("{} targets do not suit {}, the first at row {}: {}", bad, print(),
-                                 first, what));
+    throw InputError(fmt::format("{} targets are not valid for {}, the first at row {}: {}", bad,
+                                 print(), first, what));
 }
 
 bool operator==(const Likelihood& a, const Likelihood& b) { return a.print() == b.print(); }

@@ -175,7 +175,7 @@ LagWindows lag_windows(ConstRows series, Index lags) {
   std::vector<Index> whole;
   for (Index i = 0; i + lags < T; ++i) {
     if (series.middleRows(i, lags + 1).array().isInf().any())
-      throw InputError(fmt::format("the series are infinite at or soon after row {}", i));
+      throw InputError(fmt::format("the series have infinite values at or soon after row {}", i));
     if (!series.middleRows(i, lags).array().isNaN().any()) whole.push_back(i);
   }
   if (whole.empty())

@@ -119,7 +119,7 @@ class Compressor {
   }
   void say(const FeatureChoice& kind, const Trained& t) const {
     if (options_.tell)
-      options_.tell(fmt::format("{} {} features: {:.3g} nats a row, {:.0f} numbers",
+      options_.tell(fmt::format("{} {} features: {:.3g} nats per row, {:.0f} numbers",
                                 t.features->size(), kind.print(), loss(t), numbers(t)));
   }
 
@@ -134,7 +134,7 @@ class Compressor {
 void CompressOptions::check() const {
   if (!(loss > 0.0)) throw InputError(fmt::format("loss must be positive, got {}", loss));
   if (most_inducing < 1 || iterations < 0)
-    throw InputError("most_inducing is at least 1, iterations are not negative");
+    throw InputError("most_inducing ≥ 1, iterations ≥ 0 required");
   for (const auto& kind : features)
     if (kind.is_parametric())
       throw InputError(

@@ -52,7 +52,7 @@ Correspondences correspondences(const GplvmFit& fit, ConstRows Y,
     throw InputError(
         fmt::format("the rows have {} outputs, the model {}", Y.cols(), fit.outputs()));
   if (K < 1 || K > N)
-    throw InputError(fmt::format("{} neighbours are asked for of {} training rows", K, N));
+    throw InputError(fmt::format("neighbours must be 1 to {1} (the training rows), got {0}", K, N));
   const Matrix relevance = fit.relevance();
   std::vector<Dimensions> of_rows;
   of_rows.reserve(static_cast<std::size_t>(n));

@@ -126,7 +126,7 @@ void FitNode::refuse(const std::string& what) const {
   throw Unsupported(fmt::format("a fit of {} {}", model, what));
 }
 
-Fit FitNode::stripped() const { refuse("keeps no outputs that could be left out"); }
+Fit FitNode::stripped() const { refuse("stores no training outputs"); }
 Answer FitNode::evaluate(const Table&, const TableQuestion&) const { refuse("has no scores"); }
 NamedColumns FitNode::sample(const Table&, const TableQuestion&) const {
   refuse("has no function to draw; use covary predict");
@@ -135,9 +135,9 @@ Fit FitNode::update(const Table&, const TableQuestion&) const {
   refuse("takes no further rows; fit it again with all rows");
 }
 FitNode::Smaller FitNode::compressed(const CompressOptions&) const {
-  refuse("has no posterior to be made smaller");
+  refuse("cannot be compressed");
 }
-HeldOut FitNode::held_out(const ModelData&) const { refuse("is not scored on held-out rows"); }
+HeldOut FitNode::held_out(const ModelData&) const { refuse("cannot be scored on held-out rows"); }
 
 double FitNode::laplace_log_evidence() const { return std::nan(""); }
 

@@ -164,7 +164,8 @@ Pca get_pca(const Container& c, Index components) {
                      out.variances.allFinite() && std::isfinite(out.total_variance) &&
                      out.variances.minCoeff() > 0.0 && out.total_variance > 0.0;
   if (!sound)
-    throw FileError(fmt::format("{}: its principal components are no finite numbers", c.source));
+    throw FileError(fmt::format(
+        "{}: its principal components must be finite, with positive variances", c.source));
   return out;
 }
 

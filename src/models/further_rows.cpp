@@ -34,7 +34,7 @@ FurtherRows::FurtherRows(const FitRecord& fit, const Table& table, const TableQu
 
 void FurtherRows::tell_of(Summary& summary) const {
   summary.warnings.push_back(
-      fmt::format("{} rows were added after training, with the parameters as they were", X.rows()));
+      fmt::format("{} rows were added after training; the parameters are unchanged", X.rows()));
 }
 
 }  // namespace covary

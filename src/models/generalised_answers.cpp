@@ -82,7 +82,7 @@ Vector targets_of(const GeneralisedFit& fit, const Table& table) {
 void check(const GeneralisedFit& fit, const TableQuestion& q) {
   const std::string likelihood = fit.likelihood.print();
   if (q.threshold != TableQuestion().threshold && fit.likelihood.classes() == 0)
-    throw Unsupported(fmt::format("--threshold is for classes, and '{}' has none", likelihood));
+    throw Unsupported(fmt::format("--threshold is for classes, but '{}' has none", likelihood));
   const Aux aux = fit.likelihood.aux();
   if (!q.exposure.empty() && (aux == Aux::none || aux == Aux::noise))
     throw Unsupported(

@@ -144,8 +144,8 @@ void see_latent_space(ConstRows X, const std::vector<Index>& observed,
   const LatentFeatures* found = data.input_map.gplvm();
   const RowMatrix features = found ? found->of_fit() : RowMatrix();
   if (features.rows() != static_cast<Index>(all.size()))
-    throw InputError(fmt::format("the latent space that was given is one of {} rows, not of {}",
-                                 features.rows(), all.size()));
+    throw InputError(fmt::format("the given latent space has {} rows, the data {}", features.rows(),
+                                 all.size()));
   data.scaled.X = features(places, Eigen::all);
 }
 
@@ -159,10 +159,9 @@ void FunctionOptions::check(Inference method) const {
   if (gplvm < 0)
     throw InputError(
         fmt::format("gplvm is {}; it is a number of latent dimensions, or 0 for none", gplvm));
-  if (pca > 0 && gplvm > 0)
-    throw InputError("the model sees principal components or a GP-LVM's latent space: not both");
+  if (pca > 0 && gplvm > 0) throw InputError("give either pca or gplvm, not both");
   if (!classes.empty() && static_cast<Index>(classes.size()) != likelihood.classes())
-    throw InputError(fmt::format("{} names of classes were given, {} has {}", classes.size(),
+    throw InputError(fmt::format("{} class names, but {} has {} classes", classes.size(),
                                  likelihood.print(), likelihood.classes()));
   training.check();
 }

@@ -144,7 +144,7 @@ std::vector<ModelEntry> generalised_entries() {
   };
   return {
       dense("laplace", "laplace", "Laplace's approximation: a Gaussian at the posterior's mode.",
-            "classes, counts, outliers up to some thousands of rows: the quickest", costs::laplace,
+            "classes, counts, outliers up to some thousands of rows: the fastest", costs::laplace,
             "5·N³ for each latent function", " separate-kernels"),
       dense("ep", "ep", "Expectation propagation; ep(α) is power-EP.",
             "two classes, when the probabilities matter most", costs::ep, "20·N³", "",

@@ -20,8 +20,8 @@ Vector model_aux(const GeneralisedFit& fit, ConstVector aux) {
 
 void check_aux(ConstVector aux, Index rows) {
   if (aux.size() != 0 && aux.size() != rows)
-    throw InputError(
-        fmt::format("the column beside y has {} entries for {} rows", aux.size(), rows));
+    throw InputError(fmt::format("the exposure, trials or noise column has {} entries for {} rows",
+                                 aux.size(), rows));
 }
 
 void check_inputs(const GeneralisedFit& fit, ConstRows X) {
@@ -74,7 +74,7 @@ PredictionGradient GeneralisedFit::gradient(ConstRows X, Index function) const {
   check_inputs(*this, X);
   if (input_map)
     throw Unsupported(
-        "gradients are not offered of a model of principal components or latent inputs");
+        "gradients are not available for a model of principal components or latent inputs");
   PredictionGradient g = posterior.gradient(model_inputs(X), function);
   for (Index d = 0; d < g.mean.cols(); ++d) {
     g.mean.col(d) /= input_scaling.scale(d);

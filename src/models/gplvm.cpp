@@ -32,16 +32,15 @@ void GplvmOptions::check() const {
     throw InputError(fmt::format("start_variance must be positive, or 0 for the usual one; got {}",
                                  start_variance));
   if (fixed_point < -1 || held_iterations < 0 || first_start < 0)
-    throw InputError(
-        "held_iterations and first_start must not be negative, nor fixed_point, but for −1");
+    throw InputError("held_iterations ≥ 0, first_start ≥ 0, fixed_point ≥ −1 required");
   if (times.size() && knows_inputs())
-    throw InputError("latent inputs follow times, or are given or near given ones: not both");
+    throw InputError("give either times or known inputs (given, prior_mean), not both");
   if (back_constraint) {
     back_constraint->check();
     if (times.size() || knows_inputs())
       throw InputError(
-          "a back constraint goes with the standard normal prior of the latent inputs: leave "
-          "times, known inputs and prior means out, or the back constraint");
+          "a back constraint needs the standard normal prior of the latent inputs: omit times, "
+          "known inputs and prior means, or the back constraint");
   }
   training.check();
 }
@@ -77,9 +76,8 @@ Gplvm::Gplvm(ConstRows Y, GplvmOptions options)
   }
   if (!GaussianExpectations::closed(options_.kernel, Q))
     warnings_.push_back(
-        fmt::format("{} has no closed expectations under Gaussian inputs: a fixed rule stands for "
-                    "them, and the "
-                    "bound is one of that rule only",
+        fmt::format("the expectations of {} under Gaussian inputs have no closed form: a fixed "
+                    "quadrature rule is used, and the bound holds for that rule only",
                     options_.kernel.print()));
   if (const RowMatrix& m = options_.start_mean; m.size() && (m.rows() != N || m.cols() != Q))
     throw InputError(

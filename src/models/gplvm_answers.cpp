@@ -93,7 +93,7 @@ NamedColumns GplvmFit::predict(const Table& rows, TableQuestion& q) const {
   if (q.correspond > 0) return corresponding(*this, outputs_of(*this, rows), q.correspond);
   return predict_outputs(*this, rows, q, [&](const RowMatrix& Y) {
     if (const auto times = times_in(rows, *this)) {
-      q.say("the rows have times: they are placed together, as one further sequence");
+      q.say("the rows have times: placing them together, as one new sequence");
       auto found = infer_sequence(Y, *times);
       return std::pair(std::move(found.mean), std::move(found.variance));
     }

@@ -174,14 +174,14 @@ GplvmFit::InferredSequence GplvmFit::infer_sequence(ConstRows Y, ConstRows times
                                                     const SequenceOptions& options) const {
   if (!dynamics || likelihood)
     throw InputError(
-        "a sequence is inferred by a model with dynamics and Gaussian noise: train it with times, "
+        "inferring a sequence needs a model with dynamics and Gaussian noise: train it with times, "
         "or infer the rows one by one");
   if (times.rows() != Y.rows() || times.cols() != dynamics->options().times.cols())
     throw InputError(fmt::format("the times are {}×{}, of {} rows; the model's have {} columns",
                                  times.rows(), times.cols(), Y.rows(),
                                  dynamics->options().times.cols()));
   if (Y.rows() == 0 || !times.allFinite())
-    throw InputError("a sequence needs rows, and finite times of them");
+    throw InputError("a sequence needs at least one row, and finite times");
   const Sequence sequence(*this, Y, times);
   std::vector<RowMatrix> starts = options.starts;
   if (starts.empty()) starts.push_back(nearest_means(*this, Y));

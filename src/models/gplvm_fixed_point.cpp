@@ -41,7 +41,7 @@ void Gplvm::step_to_fixed_point(Jitter& jitter) {
   auto told = std::chrono::steady_clock::now();
   for (Index k = 0; k < steps; ++k) {
     if (const auto now = std::chrono::steady_clock::now(); now - told > patience) {
-      say(fmt::format("q(X) goes to its fixed point: {} of at most {} steps", k, steps));
+      say(fmt::format("moving q(X) to its fixed point: step {} of at most {}", k, steps));
       told = now;
     }
     bool moved = false;

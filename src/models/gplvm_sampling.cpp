@@ -36,7 +36,7 @@ UnknownInputs unknown_inputs(const GplvmFit& fit, ConstRows Y) {
                     "training rows",
                     fit.mean.rows(), Y.rows()));
   if (!(fit.variance.minCoeff() > 0.0))
-    throw Unsupported("the model has known inputs, which samplers of unknown ones do not take");
+    throw Unsupported("sampling is not available for a model with known inputs");
   const std::vector<RowMatrix> rows = rows_by_view(fit, Y);
   UnknownInputs out;
   out.dims = fit.latent();

@@ -103,8 +103,7 @@ void Gplvm::start_from_static(Index start, Trainer& trainer, Jitter& jitter) {
       parameters_.set(p.path, p.value);
       parameters_.fix(p.path);
     }
-  say(fmt::format("start {}: {} iterations of rows that do not follow each other", start,
-                  2 * options_.held_iterations));
+  say(fmt::format("start {}: {} iterations without dynamics", start, 2 * options_.held_iterations));
   train_held(trainer, jitter);
   trainer.minimise(problem(jitter),
                    {std::min(options_.training.max_iterations, options_.held_iterations)});

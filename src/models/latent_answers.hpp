@@ -39,11 +39,11 @@ NamedColumns predict_outputs(const LatentFit& fit, const Table& table, const Tab
   const bool has_outputs = has_columns(table, fit.output_names);
   RowMatrix mean, variance;
   if (const auto points = latent_points(table, fit.latent()); !has_outputs && points) {
-    q.say("the table has points of the latent space and no outputs: they are decoded");
+    q.say("the table has points of the latent space and no outputs: decoding them");
     mean = *points;
     variance = RowMatrix::Zero(mean.rows(), mean.cols());
   } else if (!has_outputs && fit.dynamics) {
-    q.say("the table has no outputs: a forecast at its times, after the last sequence");
+    q.say("the table has no outputs: forecasting at its times, after the last sequence");
     const auto sequences = static_cast<Index>(fit.dynamics->options().sequences.size());
     const LatentMarginals ahead = fit.forecast(columns_of(table, fit.time_names), sequences - 1);
     mean = ahead.mean;

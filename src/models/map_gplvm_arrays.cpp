@@ -63,7 +63,7 @@ Fit restore_map_gplvm(const Archive& from) {
   const Container& c = from.arrays;
   const json& j = from.json;
   if (j.at("model") != "map_gplvm")
-    throw FileError(fmt::format("{} is said to be of map_gplvm and of another model", c.source));
+    throw FileError(fmt::format("{} names map_gplvm and another model", c.source));
   MapGplvmFit fit;
   for (StoredView& v : views_from(c, j.at("views"), true))
     fit.mappings.push_back(

@@ -147,7 +147,7 @@ Gplvm MissingInputsRegression::started_model(const UserSettings& user, Trainer& 
     user.give(model.parameters());
     return model;
   }
-  options_.training.say(fmt::format("{} of {} rows are complete: a regression of those first",
+  options_.training.say(fmt::format("{} of {} rows are complete: fitting these first",
                                     d.whole.size(), d.X.rows()));
   const auto whole = static_cast<Index>(d.whole.size());
   const RegressionFit first = fit_plain(take_rows(d.X, d.whole), take_rows(d.Y, d.whole),
@@ -157,7 +157,7 @@ Gplvm MissingInputsRegression::started_model(const UserSettings& user, Trainer& 
   user.give(model.parameters());
   start_at(model, first, q, user);
   if (rows_tell_mapping(first)) {
-    options_.training.say("the kernel and the noise stay those of the complete rows");
+    options_.training.say("keeping the kernel and the noise of the complete rows");
     model.parameters().fix("kernel");
     model.parameters().fix("likelihood");
   }

@@ -32,8 +32,8 @@ std::vector<std::string> labels(const Table& table, Index column) {
 ModelData read_windows(const Table& table, const FitOptions& o, const Tell& tell) {
   if (!o.inputs.empty() || !o.noise.empty() || !o.exposure.empty() || !o.weights.empty())
     throw Unsupported(
-        "--lags makes the inputs from the targets' past: --inputs, --noise, --exposure and "
-        "--weights cannot be given with it");
+        "--lags takes the inputs from the targets: it cannot be combined with --inputs, --noise, "
+        "--exposure or --weights");
   if (o.likelihood != "auto" && o.likelihood != "gaussian")
     throw Unsupported(fmt::format("--lags is for Gaussian regression, not {}", o.likelihood));
   ModelData d;
@@ -219,7 +219,7 @@ ModelData read_data(const Table& table, const FitOptions& o, const Tell& tell) {
   const auto keep = kept_rows(d.X, d.Y, o.missing, 0);
   if (o.gplvm > 0 && o.missing == "model") {
     if (static_cast<Index>(keep.size()) < d.X.rows())
-      tell(fmt::format("{} of {} rows have no target: they take part in the GP-LVM alone",
+      tell(fmt::format("{} of {} rows have no target: only the GP-LVM uses them",
                        d.X.rows() - static_cast<Index>(keep.size()), d.X.rows()));
     return d;
   }

@@ -20,7 +20,7 @@ void PpcaFit::store(Archive& to) const {
 Fit restore_ppca(const Archive& from) {
   const Container& c = from.arrays;
   const auto& j = from.json;
-  if (j.at("model") != "ppca") throw FileError(fmt::format("{} is of no known kind", c.source));
+  if (j.at("model") != "ppca") throw FileError(fmt::format("{} has an unknown kind", c.source));
   PpcaFit fit;
   get_record(fit, c, j);
   fit.pca = get_pca(c, j.at("pca").get<Index>());

@@ -28,8 +28,8 @@ inline NaturalGaussian q_of(const Blocks& blocks, NaturalGaussian like) {
            (blocks[l].cols() == M || (blocks[l].cols() == 1 && may_be_thin));
   if (!fits || !like.set(blocks[0], {blocks.begin() + 1, blocks.end()}))
     throw InputError(fmt::format(
-        "the state to be resumed is not that of a q(u) of {} inducing variables and {} functions",
-        M, L));
+        "the state to resume does not have a q(u) of {} inducing variables and {} functions", M,
+        L));
   return like;
 }
 

@@ -109,7 +109,7 @@ std::vector<ModelEntry> regression_entries() {
   ModelEntry vfe = sparse_entry(
       "vfe", "vfe",
       "Variational free energy: a lower bound of the evidence through inducing inputs.",
-      "many rows with Gaussian noise: the sparse model to begin with", costs::vfe, "4·N·M²",
+      "many rows with Gaussian noise: the first sparse model to try", costs::vfe, "4·N·M²",
       "vfe.md", " stream warm-start route placement placement-rows");
   vfe.aliases = "sparse";
   ModelEntry pep = sparse_entry("pep", "pep(α)", "Power-EP: between vfe (α → 0) and fitc (α = 1).",
@@ -123,7 +123,7 @@ std::vector<ModelEntry> regression_entries() {
   cglb.memory = "N·D + M²";
   cglb.verbs = verbs_without_q(false);
   ModelEntry pitc =
-      sparse_entry("pitc", "pitc", "As fitc, with exact covariances inside groups of rows.",
+      sparse_entry("pitc", "pitc", "Like fitc, with exact covariances within groups of rows.",
                    "rows in clusters; comparing with the literature", costs::pitc,
                    "7·N·M² + N·g², g rows a group", "pitc.md", " groups");
   ModelEntry sor =

@@ -49,7 +49,7 @@ SparseRegression::SparseRegression(std::shared_ptr<FileRows> rows, SparseRegress
     : options_(std::move(options)) {
   options_.check();
   if (!rows || rows->dims() == 0 || rows->outputs() == 0)
-    throw InputError("a fit of rows in a file needs at least one input and one output column");
+    throw InputError("--stream needs at least one input and one output column");
   if (options_.approximation.kind == Approximation::Kind::pitc)
     throw Unsupported(
         "pitc puts the rows in order by clusters and needs them in memory; of rows in a file fit "

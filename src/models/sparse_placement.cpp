@@ -67,10 +67,9 @@ Minimum SparseRegression::place(Trainer& trainer, Jitter& jitter) {
     if (!p.path.starts_with("features.")) parameters_.fix(p.path);
   const auto kl = expected_kl_of_rows();
   const Index first = parameters_.size() - features_->parameter_count();
-  say(
-      fmt::format("the inducing variables are placed by the mean KL over outputs of the model, of "
-                  "{} rows",
-                  kl->rows()));
+  say(fmt::format(
+      "placing the inducing variables by the mean KL over outputs of the model, with {} rows",
+      kl->rows()));
   Minimum out = trainer.minimise(
       {&parameters_, &jitter, [&](ConstVector values, Vector* bar) -> std::optional<double> {
          Vector z_bar;
@@ -93,7 +92,7 @@ Minimum SparseRegression::place(Trainer& trainer, Jitter& jitter) {
 Minimum SparseRegression::train_placed(Trainer& trainer, Jitter& jitter) {
   if (!trains_features())
     throw InputError(
-        "placement by expected_kl moves the inducing variables, and nothing of theirs is trained");
+        "--placement expected_kl needs trainable inducing variables, but all are fixed");
   Minimum best;
   for (int turn = 0; turn < turns; ++turn) {
     best = place(trainer, jitter);

@@ -45,9 +45,9 @@ void SparseRegressionOptions::check() const {
   if (warm_start) {
     const auto pitc = Approximation::Kind::pitc;
     if (warm_start->kind == pitc || approximation.kind == pitc)
-      throw InputError("pitc groups its rows: it neither gives nor takes a warm start");
+      throw InputError("--warm-start is not available from or for pitc");
     if (inducing == 0 && Z.size() == 0)
-      throw InputError("a warm start needs a given number of inducing inputs");
+      throw InputError("--warm-start needs a number of inducing inputs; give --inducing");
   }
   if (features.is_parametric()) {
     if (approximation.kind != Approximation::Kind::sor)
@@ -69,9 +69,11 @@ void SparseRegressionOptions::check() const {
       throw InputError(
           fmt::format("placement by expected_kl is by the KL of vfe; the approximation is {}",
                       approximation.print()));
-    if (warm_start) throw InputError("placement by expected_kl takes no warm start");
+    if (warm_start)
+      throw InputError("--placement expected_kl cannot be combined with --warm-start");
     if (inducing == 0 && Z.size() == 0)
-      throw InputError("placement by expected_kl needs a given number of inducing inputs");
+      throw InputError(
+          "--placement expected_kl needs a number of inducing inputs; give --inducing");
   }
   if (!(bracket > 0.0)) throw InputError(fmt::format("bracket must be positive, got {}", bracket));
   if (!(planned_kl > 0.0))

@@ -151,7 +151,7 @@ Minimum SparseRegression::train_warm(Trainer& trainer, Jitter& jitter) {
   {
     const Restored own(options_.approximation);
     options_.approximation = *options_.warm_start;
-    say(fmt::format("warm start: trained by {} first", options_.approximation.print()));
+    say(fmt::format("warm start: training with {} first", options_.approximation.print()));
     train_once(trainer, jitter);
   }
   jitter = Jitter{options_.jitter};
@@ -223,8 +223,9 @@ std::string SparseRegression::find_number(Trainer& trainer, Jitter& jitter) {
     const double width = gap.upper - value, gain = value - before;
     const bool narrow = width <= options_.bracket * N || width <= 0.05 * (value - floor);
     const bool settled = gain < options_.bracket * N;
-    say(fmt::format("M = {}: bound {:.4f} a row, bracket {:.4f} a row ({}), gain {:.4f} a row", M,
-                    value / N, width / N, gap.method, gain / N));
+    say(fmt::format(
+        "M = {}: bound {:.4f} per row, bracket {:.4f} per row ({}), gain {:.4f} per row", M,
+        value / N, width / N, gap.method, gain / N));
     if (narrow && settled && value > floor) {
       return fmt::format(
           "M = {}: the bracket is {:.2g} nats a row and half as many more inducing "
@@ -260,7 +261,7 @@ void SparseRegression::second_opinion(const Parameters& given, Index iterations,
   const FeaturesPtr features = features_;
   const Parameters first = parameters_;
   const double value = bound();
-  say("a second start, to see whether it agrees");
+  say("a second start, as a check");
   for (const Parameter& p : given.all())
     if (!p.path.starts_with("features.") && p.trainable && p.tied_to.empty())
       parameters_.set(p.path, p.value);

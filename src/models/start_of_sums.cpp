@@ -87,7 +87,7 @@ bool SparseRegression::choose_start_of_sums(Trainer& trainer, Jitter& jitter) {
       continue;
     }
     const double value = bound();
-    say(fmt::format("sums from {}: bound {:.4f} a row",
+    say(fmt::format("sums from {}: bound {:.4f} per row",
                     from_points ? fmt::format("{} points", all) : "random rows",
                     value / static_cast<double>(rows_->rows())));
     if (!(value > best)) continue;

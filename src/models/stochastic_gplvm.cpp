@@ -34,7 +34,7 @@ void StochasticGplvmOptions::check() const {
   gplvm.check();
   if (!gplvm.views.empty() || gplvm.times.size() || gplvm.knows_inputs() || gplvm.back_constraint)
     throw Unsupported(
-        "minibatches and other likelihoods are offered for one view whose latent inputs have the "
+        "minibatches and other likelihoods are available for one view whose latent inputs have the "
         "standard normal prior; leave out batch and likelihood for views, dynamics, known inputs "
         "and a back constraint");
   if (likelihood.functions() != 1)

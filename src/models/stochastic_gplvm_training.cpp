@@ -82,12 +82,12 @@ Summary StochasticGplvm::train(NaturalGaussian& q, Jitter& jitter, Trainer& trai
     return out;
   };
   const auto set = [](State& at, Blocks b) {
-    if (b.size() < 5) throw InputError("the state to be resumed is not that of this model");
+    if (b.size() < 5) throw InputError("the state to resume belongs to another model");
     const auto rows = b.end() - 4;
     for (std::size_t i = 0; i < 3; ++i)
       if (rows[static_cast<std::ptrdiff_t>(i)].rows() != at.latent.u.rows() ||
           rows[static_cast<std::ptrdiff_t>(i)].cols() != at.latent.u.cols())
-        throw InputError("the state to be resumed is of other rows or dimensions");
+        throw InputError("the state to resume has other rows or dimensions");
     at.latent.u = rows[0];
     at.latent.first = rows[1];
     at.latent.second = rows[2];

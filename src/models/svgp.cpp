@@ -43,7 +43,7 @@ Svgp::Svgp(ConstRows X, ConstRows Y, SvgpOptions options) : options_(std::move(o
 
 Svgp::Svgp(std::shared_ptr<FileRows> rows, SvgpOptions options) : options_(std::move(options)) {
   options_.check();
-  if (!rows) throw InputError("a fit of rows in a file was given no file");
+  if (!rows) throw InputError("training from a file needs FileRows, got a null pointer");
   take(generalised_data(*rows, options_, options_.sample));
   rows_ = std::move(rows);
   in_memory_ = false;

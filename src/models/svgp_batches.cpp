@@ -112,7 +112,9 @@ Summary Svgp::train_batches(Trainer& trainer, NaturalGaussian& q, Jitter& jitter
   Summary summary = trainer.minimise(problem).summary;
   q.keep_whole();
   if (shortened > 0)
-    say(fmt::format("natural-gradient steps were halved {} times to keep q in bounds", shortened));
+    say(fmt::format(
+        "natural-gradient steps were halved {} times to keep the covariance of q positive definite",
+        shortened));
   return summary;
 }
 

@@ -64,7 +64,7 @@ void check_times(const RowMatrix& times, const std::vector<Index>& sequences, co
       if (times(i, 0) < times(i - 1, 0)) {
         warnings.push_back(
             fmt::format("the time falls from {} to {} at row {}: if a new sequence begins there, "
-                        "say so (--sequences)",
+                        "use --sequences",
                         times(i - 1, 0), times(i, 0), i));
         told_order = true;
       }

@@ -99,7 +99,7 @@ void check_noise(const FitRequest& r) {
     throw InputError("give either --input-variance or --input-noise");
   if (noise.empty() && r.data.input_variance.size() == 0)
     throw InputError(
-        "noisy_inputs needs the variances with which the inputs were observed: columns of them by "
+        "noisy_inputs needs the error variances of the inputs: give columns with --input-variance, "
         "--input-variance, a list by --input-noise, or --input-noise train");
   for (const auto& column : r.data.inputs.columns)
     if (!column.levels.empty())

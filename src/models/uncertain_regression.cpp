@@ -42,8 +42,7 @@ void UncertainInputsOptions::check() const {
     throw InputError(fmt::format("held_iterations must not be negative, got {}", held_iterations));
   if (!move_inputs && (input_variance.size() == 0 || train_variance))
     throw InputError(
-        "inputs that the outputs do not move need the variances of their errors, which then cannot "
-        "be trained");
+        "--hold-inputs needs given error variances of the inputs and cannot train them");
   training.check();
 }
 

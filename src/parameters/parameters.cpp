@@ -45,7 +45,7 @@ std::vector<std::size_t> Parameters::match(const std::string& path) const {
   if (found.empty()) {
     std::vector<std::string> names;
     for (const auto& p : list_) names.push_back(p.path);
-    throw InputError(fmt::format("no parameter '{}'{}; there are: {}", path,
+    throw InputError(fmt::format("no parameter '{}'{}; choose from {}", path,
                                  did_you_mean(path, names), fmt::join(names, ", ")));
   }
   return found;
@@ -120,7 +120,8 @@ void Parameters::set_bounds(const std::string& path, double low, double high) {
     if (kind == Transform::Kind::positive && low < 0.0)
       throw InputError(fmt::format("{} is positive; its lower bound cannot be {}", p.path, low));
     if (kind == Transform::Kind::lower_triangular || kind == Transform::Kind::ordered)
-      throw InputError(fmt::format("{} is {} and takes no bounds", p.path, p.transform.describe()));
+      throw InputError(
+          fmt::format("{} is {} and cannot have bounds", p.path, p.transform.describe()));
   }
   for (const auto i : found) {
     Parameter& p = list_[i];

@@ -165,7 +165,7 @@ std::vector<std::string> calibration_warnings(const Predictions& p, const std::s
   if (inside > 0.95 + scatter)
     out.push_back(
         fmt::format("{}: {:.1f} % of the observations lie in their 95 % bands, which are wider "
-                    "than the errors call for.",
+                    "than the errors justify.",
                     what, 100.0 * inside));
   const Vector z = p.standardised();
   std::vector<std::string> far;

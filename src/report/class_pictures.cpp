@@ -126,7 +126,7 @@ std::vector<Figure> class_surfaces(const ClassificationReport& r) {
 std::vector<Figure> roc_figures(const ClassPredictions& p,
                                 const std::vector<std::string>& classes) {
   const auto K = static_cast<Index>(classes.size());
-  Chart chart("ROC", "share of the others taken for it", "share of a class found");
+  Chart chart("ROC", "false positive rate", "true positive rate");
   chart.line(diagonal(), diagonal(), Ink::guide, "chance");
   std::vector<std::string> said;
   for (const Index k : drawn_classes(K)) {
@@ -174,12 +174,12 @@ std::vector<Figure> reliability_figures(const ClassPredictions& p,
     return Eigen::Map<const Vector>(v.data(), static_cast<Index>(v.size()));
   };
   const std::string what = two ? fmt::format("probability of {}", classes[1])
-                               : std::string("probability of the class decided");
+                               : std::string("probability of the predicted class");
   std::vector<std::string> said;
   for (std::size_t i = 0; i < mean.size(); ++i)
     said.push_back(fmt::format("{:.2f} at {:.2f}", found[i], mean[i]));
   Figure diagram =
-      Chart("Reliability", what, "share that came true")
+      Chart("Reliability", what, "observed frequency")
           .band(vector(mean), vector(low), vector(high), Ink::guide,
                 "expected, with its 95 % scatter")
           .line(diagonal(), diagonal(), Ink::guide)
@@ -188,7 +188,7 @@ std::vector<Figure> reliability_figures(const ClassPredictions& p,
           .x_limits(0.0, 1.0)
           .y_limits(0.0, 1.0)
           .caption(fmt::format("The expected calibration error is {:.3f}.", table.error))
-          .describe(fmt::format("Shares that came true: {}.", fmt::join(said, ", ")))
+          .describe(fmt::format("Observed frequencies: {}.", fmt::join(said, ", ")))
           .figure();
   Figure how_often = Chart("How sure the predictions are", what, "rows")
                          .columns(edges, counts, Ink::a)
@@ -202,9 +202,9 @@ std::vector<Figure> reliability_figures(const ClassPredictions& p,
 HtmlTable confusion_table(const ClassPredictions& p, const std::vector<std::string>& classes) {
   const Matrix counts = confusion_matrix(p.labels, p.probabilities);
   HtmlTable table{
-      "Rows: labels; columns: the class decided; how many. Found is the share of a label's rows "
-      "that "
-      "were decided right; right is the share of a decision's rows that were so labelled.",
+      "Counts; rows: labels, columns: predicted classes. Found (recall) is the share of a label's "
+      "rows that were predicted correctly; right (precision) is the share of a prediction's rows "
+      "that have that label.",
       {"label"},
       {},
       "l"};

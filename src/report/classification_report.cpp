@@ -75,7 +75,7 @@ void add_cases(Page& page, const ClassificationReport& r, const ClassPredictions
   page.table(case_table(r, p, "The most uncertain: the two most probable classes are nearly even.",
                         cases));
   if (wrong.empty())
-    page.paragraph("Every label was decided right.");
+    page.paragraph("Every label was predicted correctly.");
   else
     page.table(case_table(
         r, p,
@@ -101,20 +101,18 @@ std::vector<std::string> prediction_warnings(const ClassificationReport& r,
   const auto common = std::max_element(counts.begin(), counts.end());
   if (right <= *common)
     out.push_back(fmt::format(
-        "{}: {:.1f} % of the decisions are right, no more than by always deciding for {}.", p.name,
-        100.0 * right / n, r.classes[static_cast<std::size_t>(common - counts.begin())]));
+        "{}: {:.1f} % of the decisions are correct, no more than by always deciding for {}.",
+        p.name, 100.0 * right / n, r.classes[static_cast<std::size_t>(common - counts.begin())]));
   for (std::size_t k = 0; k < counts.size(); ++k)
     if (counts[k] == 0.0)
-      out.push_back(
-          fmt::format("{}: no row is labelled {}, so nothing is known of how it is found.", p.name,
-                      r.classes[k]));
+      out.push_back(fmt::format("{}: no row is labelled {}, so its recall is unknown.", p.name,
+                                r.classes[k]));
   // Three standard deviations of the number of right decisions if the probabilities are true.
   const double away = right - expected, scatter = 3.0 * std::sqrt(variance);
   if (cases.size() >= 20 && std::abs(away) > scatter)
     out.push_back(fmt::format(
-        "{}: the decisions are {} of themselves: {:.0f} of {} are right, {:.0f} "
-        "were expected to be.",
-        p.name, away < 0.0 ? "too sure" : "not sure enough", right, cases.size(), expected));
+        "{}: the probabilities are {}: {:.0f} of {} decisions are correct, {:.0f} were expected.",
+        p.name, away < 0.0 ? "overconfident" : "underconfident", right, cases.size(), expected));
   return out;
 }
 

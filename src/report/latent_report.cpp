@@ -125,8 +125,8 @@ Figure latent_map(const GplvmFit& fit, Index a, Index b) {
       short_number(rows.col(1).minCoeff()), short_number(rows.col(1).maxCoeff()),
       short_number(left.minCoeff()), short_number(left.maxCoeff()));
   out.caption =
-      "Means of q(x). The image is the share of the variance that is left: 0 is known, 1 unknown. "
-      "Distances count along a dimension as far as it is relevant.";
+      "Means of q(x). The image shows the remaining share of the variance: 0 is known, 1 unknown. "
+      "Distances are weighted by the relevance of each dimension.";
   return out;
 }
 
@@ -141,7 +141,7 @@ Figure uncertainty_along(const GplvmFit& fit, Index q) {
   const Prediction p = fit.decode(at);
   const Vector sd = p.variance_f.cwiseSqrt().rowwise().mean();
   const Vector x = at.col(q);
-  return Chart(fmt::format("What is known along dimension {}", q), dimension(q),
+  return Chart(fmt::format("Uncertainty along dimension {}", q), dimension(q),
                "mean sd of the outputs")
       .line(x, sd, Ink::mean)
       .rug(fit.mean.col(q), Ink::data, "rows")
@@ -203,7 +203,7 @@ std::vector<Figure> reconstructions(const HeldOutRows& data) {
 void add_reconstructions(Page& page, const HeldOutRows& data) {
   page.section("Rows given back");
   page.paragraph(fmt::format(
-      "Rows of {}: each latent input was inferred from the outputs that the row has, and "
+      "Rows of {}: each latent input was inferred from the observed outputs of the row, and "
       "decoded.",
       data.name));
   page.figures(reconstructions(data));

@@ -78,7 +78,7 @@ void add_parameters(Page& page, const RegressionFit& fit) {
     page.paragraph(
         "Standard errors are from the curvature of the objective at the optimum; they hold when "
         "there is enough data for it to be nearly quadratic.");
-  HtmlTable scaling{"What was subtracted from each column and what it was divided by.",
+  HtmlTable scaling{"What was subtracted from each column, and what the result was divided by.",
                     {"column", "shift", "scale"},
                     {},
                     "lrr"};
@@ -139,7 +139,7 @@ void add_evidence(Page& page, const RegressionFit& fit,
   }
   const auto trace = training_figures(s);
   if (trace.empty())
-    page.paragraph("There is no trace of the training to draw.");
+    page.paragraph("Training recorded no trace to draw.");
   else
     page.figures(trace);
 }
@@ -196,7 +196,7 @@ void add_fit(Page& page, const RegressionFit& fit, const RegressionReportOptions
       "The prediction along one input with the others at their medians, the most relevant of {} "
       "inputs first{}{}. All slices have the same vertical scale.{}",
       D, varying > options.most_slices ? fmt::format(" ({} are drawn)", order.size()) : "",
-      varying < D ? "; inputs that do not vary are left out" : "", others));
+      varying < D ? "; inputs that do not vary are omitted" : "", others));
   for (Index p = 0; p < drawn; ++p) {
     if (P > 1) page.heading(output_name(fit, p));
     page.figures(slice_figures(fit, p, order));
@@ -232,10 +232,10 @@ void append(std::vector<std::string>& to, std::vector<std::string> from) {
 
 void RegressionReportOptions::check() const {
   if (draws < 0 || draws > 50)
-    throw InputError(fmt::format("a picture has 0 to 50 draws, got {}", draws));
+    throw InputError(fmt::format("draws must be 0 to 50, got {}", draws));
   if (most_slices < 1 || most_outputs < 1)
-    throw InputError(fmt::format("at least one slice and one output are drawn, got {} and {}",
-                                 most_slices, most_outputs));
+    throw InputError(
+        fmt::format("slices ≥ 1, outputs ≥ 1 required; got {} and {}", most_slices, most_outputs));
 }
 
 std::string regression_report(const RegressionFit& fit, const RegressionReportOptions& options) {
@@ -291,7 +291,7 @@ std::string regression_report(const RegressionFit& fit, const RegressionReportOp
   if (options.held_out) add_scores(scores, fit, held, "held-out");
   page.section("Scores");
   if (scores.rows.empty())
-    page.paragraph("A sparse model keeps no training rows to score: give held-out data.");
+    page.paragraph("A sparse model keeps no training rows; give held-out data to score it.");
   else
     page.table(scores);
 
@@ -305,7 +305,7 @@ std::string regression_report(const RegressionFit& fit, const RegressionReportOp
   if (options.held_out) {
     page.section("Calibration on held-out data")
         .paragraph(
-            fmt::format("Rows that training did not see{}.",
+            fmt::format("Rows that were not used in training{}.",
                         options.held_out->name.empty() ? "" : ": " + options.held_out->name));
     add_calibration(page, fit, held, options.most_outputs);
   }

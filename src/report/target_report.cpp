@@ -44,8 +44,8 @@ std::vector<std::string> prediction_warnings(const TargetPredictions& p) {
         percent(inside), p.whole_numbers ? ", such as negative_binomial for counts" : ""));
   if (!p.whole_numbers && inside > 0.95 + scatter)
     out.push_back(
-        fmt::format("{} of the observations lie in their 95 % intervals, which are wider "
-                    "than the errors call for.",
+        fmt::format("{} of the observations lie in their 95 % intervals, which are wider than the "
+                    "errors justify.",
                     percent(inside)));
   if (!p.whole_numbers) return out;
   const auto zeros = static_cast<double>((p.y.array() == 0.0).count());
@@ -82,15 +82,15 @@ void add_fit(Page& page, const GeneralisedFit& fit) {
 
 void TargetReportOptions::check() const {
   if (most_rows < 1)
-    throw InputError(fmt::format("at least one row is tabulated, got {}", most_rows));
+    throw InputError(fmt::format("most_rows must be at least 1, got {}", most_rows));
 }
 
 std::string target_report(const GeneralisedFit& fit, const TargetData& data,
                           const TargetReportOptions& options) {
   options.check();
   if (fit.likelihood.classes() > 0)
-    throw Unsupported(fmt::format("{} has classes, whose report is classification_report",
-                                  fit.likelihood.print()));
+    throw Unsupported(
+        fmt::format("{} has classes; use classification_report", fit.likelihood.print()));
   if (data.y.size() != data.X.rows())
     throw InputError(fmt::format("{} targets for {} rows", data.y.size(), data.X.rows()));
   if (data.y.array().isNaN().all())

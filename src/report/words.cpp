@@ -21,7 +21,7 @@ constexpr Phrase kernel_phrases[] = {
     {"matern12", "rough, continuous functions"},
     {"matern32", "functions with one derivative"},
     {"matern52", "functions with two derivatives"},
-    {"rq", "smooth functions with variation at many lengths"},
+    {"rq", "smooth functions that vary at many lengthscales"},
     {"periodic", "functions that repeat"},
     {"cosine", "a wave"},
     {"linear", "a straight trend"},
@@ -36,7 +36,7 @@ std::string term_words(const std::string& expression) {
       star != std::string::npos && expression.find_first_not_of("0123456789.e+-") == star)
     return term_words(expression.substr(star + 3));  // a fixed factor
   if (expression.find(" * ") != std::string::npos)
-    return "a product: two points are alike when every factor says so";
+    return "a product: two points are similar when they are in every factor";
   for (const auto& p : kernel_phrases)
     if (expression.starts_with(p.begins)) {
       std::string out = p.says;
@@ -51,15 +51,15 @@ constexpr Phrase warning_phrases[] = {
     {"jitter",
      "The covariance is close to singular: rows that nearly coincide, or very little noise. "
      "Predictions are unharmed unless the jitter is close to the noise variance."},
-    {"no standard errors", "The parameters stand, but how certain they are is not known."},
-    {"inputs:", "Such a column cannot tell the rows apart."},
+    {"no standard errors", "The parameters are valid, but their uncertainty is unknown."},
+    {"inputs:", "Such a column cannot distinguish the rows."},
     {"outputs:", "There may be nothing to learn in it."},
 };
 
 std::string plain_warning(const std::string& warning) {
   if (warning.find("flat at the optimum") != std::string::npos)
     return warning +
-           ". The data do not say what their values are; an input with a huge "
+           ". The data do not determine their values; an input with a huge "
            "lengthscale hardly matters.";
   for (const auto& p : warning_phrases)
     if (warning.starts_with(p.begins))
@@ -131,7 +131,7 @@ std::vector<std::string> fit_warnings(const RegressionFit& fit) {
   const Summary& s = fit.summary;
   const bool evaluated = s.reason.starts_with("evaluated");
   if (evaluated)
-    out.emplace_back("Nothing was trained: the model was evaluated at the parameters given.");
+    out.emplace_back("Nothing was trained: the model was evaluated at the given parameters.");
   else if (!s.converged)
     out.push_back(
         fmt::format("Training did not converge: {}. Train longer, or from more starts.", s.reason));
@@ -144,7 +144,7 @@ std::vector<std::string> fit_warnings(const RegressionFit& fit) {
   if (lower > 0)
     out.push_back(fmt::format(
         "{} of {} starts ended more than 1 nat below the best: there are several optima, and "
-        "the best one found was kept. More starts would tell whether a better one is left.",
+        "the best one found was kept. More starts may find a better one.",
         lower, s.starts.size()));
   if (failed > 0) out.push_back(fmt::format("{} of {} starts failed.", failed, s.starts.size()));
   return out;

@@ -39,7 +39,7 @@ void LbfgsOptions::check() const {
   require(max_iterations >= 0, "max_iterations", static_cast<double>(max_iterations),
           "zero (evaluate only) or more");
   require(max_evaluations >= 1, "max_evaluations", static_cast<double>(max_evaluations),
-          "at least 1, for the start is evaluated");
+          "at least 1, to evaluate the start");
   require(max_seconds > 0.0, "max_seconds", max_seconds, "positive");
   for (const auto& [name, value] : {std::pair{"gradient_tolerance", gradient_tolerance},
                                     {"function_tolerance", function_tolerance},

@@ -46,7 +46,8 @@ Minimum Trainer::minimise(const MinibatchProblem& problem) {
   if (rate.every == 0) rate.every = (steps + o.adam_every - 1) / o.adam_every;
 
   if (state_.run || next_ < state_.done.size())
-    throw InputError("the state to be resumed is over all rows, the training by minibatches");
+    throw InputError(
+        "the state to resume is from training over all rows, but this training is by minibatches");
   MinibatchState at;
   if (state_.minibatches) {
     at = std::move(*state_.minibatches);

@@ -112,7 +112,7 @@ Minimum Trainer::minimise(const Problem& problem, const Part& part) {
     return {std::move(done.run), std::move(done.summary)};
   }
   if (state_.minibatches)
-    throw InputError("the state to be resumed is of minibatches, the training is over all rows");
+    throw InputError("the state to resume is from minibatches, but this training is over all rows");
   LbfgsOptions options = options_.lbfgs();
   if (part.max_iterations) options.max_iterations = *part.max_iterations;
   if (part.gradient_tolerance) options.gradient_tolerance = *part.gradient_tolerance;
@@ -255,7 +255,7 @@ Minimum Trainer::best_of(Index first, Index count, const std::function<Minimum(I
     std::string reasons;
     for (const Summary::Start& row : table)
       reasons += fmt::format("\n  start {}: {}", row.index, row.reason);
-    throw NumericalError(fmt::format("none of {} starts could be used:{}", table.size(), reasons));
+    throw NumericalError(fmt::format("all {} starts failed:{}", table.size(), reasons));
   }
   Summary& summary = best->summary;
   summary.evaluations = evaluations_ - evaluations_before;

@@ -174,7 +174,7 @@ class Curve(CommandLine):
         rows = [(*row[:2], *("" for _ in row[2:])) if i in gap else row for i, row in enumerate(self.rows[10:35])]
         run = covary("predict", self.path("d.cov"), self.write("walk.csv", self.text(rows)))
         self.assertEqual(run.returncode, 0, run.stderr)
-        self.assertIn("one further sequence", run.stderr)
+        self.assertIn("one new sequence", run.stderr)
         filled = list(csv.DictReader(io.StringIO(run.stdout)))
         for i in gap:
             for name, truth in zip("abcd", self.rows[10 + i][2:]):

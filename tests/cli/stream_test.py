@@ -153,7 +153,7 @@ class Stream(CommandLine):
         run = covary("fit", path, "--target", "0", "--inputs", "1", "--inducing", "5", "--max-iter", "0", "--threads", "1",
                      "--json", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
         self.assertEqual(run.returncode, 0, run.stderr)
-        self.assertIn("streamed, as with --stream", run.stderr)
+        self.assertIn("streaming its rows, as with --stream", run.stderr)
         self.assertEqual(self.object_in(run.stdout)["stream"]["bytes"], 8 * rows * columns)
 
 

@@ -296,7 +296,7 @@ TEST(MapGplvm, BadInput) {
   expect("in no view", Y, [](O& o) { o.views = {{"a", {0, 1}}}; });
   RowMatrix bad = Y;
   bad(2, 1) = nan_;
-  expect("whole rows", bad, [](O& o) { o.back_constraint = RecognitionOptions{}; });
+  expect("complete rows", bad, [](O& o) { o.back_constraint = RecognitionOptions{}; });
   bad.col(1).setConstant(nan_);
   expect("column 1 has no observed value", bad, [](O&) {});
   bad = Y;

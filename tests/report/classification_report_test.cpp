@@ -155,7 +155,7 @@ TEST(ClassificationReport, MoreClassesHaveAPictureEach) {
   EXPECT_FALSE(has(html, "<west>"));
   EXPECT_EQ(testing::count(html, ", area 0.") + testing::count(html, ", area 1."), 4u);
   EXPECT_TRUE(has(html, "rows of the others"));
-  EXPECT_TRUE(has(html, "probability of the class decided"));
+  EXPECT_TRUE(has(html, "probability of the predicted class"));
   const std::string line = classification_report(quadrants(1));
   expect_page(line);
   for (const char* ink : {"line a", "line b", "line c"})
@@ -205,17 +205,17 @@ TEST(ClassificationReport, WarningsInPlainWords) {
     r.predictions = {{"held-out", y, two_class_probabilities(p)}};
     return classification_report(r);
   };
-  EXPECT_TRUE(has(page(labels, sure), "too sure of themselves"));
-  EXPECT_TRUE(has(page(labels, shy), "not sure enough of themselves"));
+  EXPECT_TRUE(has(page(labels, sure), "overconfident"));
+  EXPECT_TRUE(has(page(labels, shy), "underconfident"));
   EXPECT_TRUE(has(page(labels, shy), "It rains."));
   const std::string calibrated =
       page(labels, (sure.array() > 0.5).select(Vector::Constant(400, 0.8), 0.2));
-  EXPECT_FALSE(has(calibrated, "of themselves"));
+  EXPECT_FALSE(has(calibrated, "overconfident"));
   EXPECT_FALSE(has(calibrated, "no more than"));
   const std::string one = page(Vector::Zero(400), Vector::Constant(400, 0.3));
   EXPECT_TRUE(has(one, "no more than by always deciding for a"));
   EXPECT_TRUE(has(one, "no row is labelled b"));
-  EXPECT_TRUE(has(one, "Every label was decided right."));
+  EXPECT_TRUE(has(one, "Every label was predicted correctly."));
   expect_page(one);  // without a ROC curve
 }
 

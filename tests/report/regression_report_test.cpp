@@ -167,7 +167,7 @@ TEST(RegressionReport, ConstantDataAndOnePoint) {
   const std::string html = regression_report(fitted(X, RowMatrix(line)));
   expect_page(html);
   EXPECT_EQ(testing::count(html, "<strong>Along "), 1u);
-  EXPECT_TRUE(has(html, "inputs that do not vary are left out"));
+  EXPECT_TRUE(has(html, "inputs that do not vary are omitted"));
   // Equal inputs, different outputs
   expect_page(regression_report(fitted(RowMatrix::Ones(12, 1), line)));
 }
