@@ -100,7 +100,7 @@ void check_noise(const FitRequest& r) {
   if (noise.empty() && r.data.input_variance.size() == 0)
     throw InputError(
         "noisy_inputs needs the error variances of the inputs: give columns with --input-variance, "
-        "--input-variance, a list by --input-noise, or --input-noise train");
+        "a list with --input-noise, or --input-noise train");
   for (const auto& column : r.data.inputs.columns)
     if (!column.levels.empty())
       throw InputError(fmt::format(
