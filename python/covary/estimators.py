@@ -230,7 +230,7 @@ class SparseGPRegressor(_Regressor):
 
     def _finite(self):
         if self.missing_inputs not in ("error", "learn"):
-            raise InputError(f"missing_inputs is '{self.missing_inputs}'; it is 'error' or 'learn'")
+            raise InputError(f"unknown missing_inputs '{self.missing_inputs}'; choose 'error' or 'learn'")
         return "allow-nan" if self.missing_inputs == "learn" else True
 
     def _train(self, X, y, seed, **names):
@@ -240,7 +240,7 @@ class SparseGPRegressor(_Regressor):
             raise InputError(f"missing inputs are learned by 'vfe' with mean 'zero', not by '{self.model}' with "
                              f"'{self.mean}'")
         if self.inducing is not None and np.ndim(self.inducing):
-            raise InputError("with missing inputs, inducing is a number")
+            raise InputError("with missing inputs, inducing must be a number")
         model = MissingInputsRegression(X, y, kernel=self.kernel, scale=self.scale, seed=seed,
                                         inducing=50 if self.inducing is None else self.inducing, **names)
         fit = model.fit(max_iter=self.max_iter, progress=bool(self.verbose))

@@ -246,7 +246,7 @@ class MRD(_Dynamical):
     def _more(self, X):
         views = {} if self.views is None else {"views": {name: list(columns) for name, columns in self.views.items()}}
         if self.times is None and len(self.sequences):
-            raise InputError("sequences need times")
+            raise InputError("sequences need times: give times")
         over_time = {} if self.times is None else self._dynamics(self.times)
         return {**views, "start_view": self.start_view or "", **over_time}
 

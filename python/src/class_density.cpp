@@ -26,7 +26,7 @@ using namespace nb::literals;
 bool is_uniform(const std::string& prior) {
   if (prior == "uniform") return true;
   if (prior == "shares") return false;
-  throw InputError(fmt::format("prior is '{}'; it is 'shares' or 'uniform'", prior));
+  throw InputError(fmt::format("unknown prior '{}'; choose 'shares' or 'uniform'", prior));
 }
 
 ClassDensityFit run_fit(const ArrayLike& X, const ArrayLike& y, Index latent,

@@ -78,8 +78,7 @@ void bind_fit_file(nb::module_& m) {
         options.approximation = Approximation(model);
         if (inducing && *inducing < 1)
           throw InputError(fmt::format(
-              "inducing is {}; it is a number of at least 1, or None for as many as it needs",
-              *inducing));
+              "inducing must be at least 1, or None for an automatic number; got {}", *inducing));
         options.inducing = inducing.value_or(0);
         options.seed = seed;
         options.training.max_iterations = max_iter;

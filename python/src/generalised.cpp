@@ -44,10 +44,10 @@ Inference to_method(const std::string& name, double power) {
   if (name == "ep") return Inference::ep;
   if (name == "vgp") return Inference::vi;
   if (name == "fitc" && power != 1.0)
-    throw InputError(fmt::format("fitc is pep with the power 1; for {} say method='pep'", power));
+    throw InputError(fmt::format("fitc has power 1; for power {} use method='pep'", power));
   if (name == "fitc" || name == "pep") return Inference::sparse_ep;
   throw InputError(
-      fmt::format("method is '{}'; it is 'laplace', 'ep', 'vgp', 'fitc' or 'pep'", name));
+      fmt::format("unknown method '{}'; choose 'laplace', 'ep', 'vgp', 'fitc' or 'pep'", name));
 }
 
 struct FitArguments {

@@ -23,10 +23,9 @@ Inducing to_inducing(nb::handle inducing, const TrainingData& data, const char* 
   if (!number.is_valid()) PyErr_Clear();
   Index count = 0;
   if (!number.is_valid() || !nb::try_cast(number, count) || count < 1)
-    throw InputError(
-        fmt::format("inducing is {}; it is a number of at least 1, an array with the inducing "
-                    "inputs, or None for {}",
-                    nb::repr(inducing).c_str(), none));
+    throw InputError(fmt::format(
+        "inducing must be at least 1, an array of inducing inputs, or None for {1}; got {0}",
+        nb::repr(inducing).c_str(), none));
   out.number = count;
   return out;
 }

@@ -44,7 +44,7 @@ RegressionFit run_fit(MissingInputsModel& m, std::optional<std::uint64_t> seed, 
 }
 
 RowMatrix once_trained(const RowMatrix& values) {
-  if (values.size() == 0) throw InputError("the inputs are learned by fit(), which comes first");
+  if (values.size() == 0) throw InputError("call fit() first, which learns the inputs");
   return values;
 }
 

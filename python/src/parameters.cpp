@@ -42,7 +42,7 @@ Transform make_transform(int kind, double low, double high) {
     case Transform::Kind::ordered:
       return Transform::ordered();
   }
-  throw InputError(fmt::format("there is no transform of kind {}", kind));
+  throw InputError(fmt::format("unknown transform of kind {}", kind));
 }
 
 Parameters from_state(const std::vector<State>& state) {

@@ -37,7 +37,7 @@ Switch to_switch(const std::string& standard_errors) {
   if (standard_errors == "no") return Switch::off;
   if (standard_errors == "auto") return Switch::automatic;
   throw InputError(
-      fmt::format("standard_errors is '{}'; it is 'auto', 'yes' or 'no'", standard_errors));
+      fmt::format("unknown standard_errors '{}'; choose 'auto', 'yes' or 'no'", standard_errors));
 }
 
 struct FitArguments {

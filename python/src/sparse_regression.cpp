@@ -62,7 +62,8 @@ Route to_route(const std::string& name) {
   if (name == "fast") return Route::fast;
   if (name == "safe") return Route::safe;
   if (name == "stable") return Route::stable;
-  throw InputError(fmt::format("route is '{}'; it is 'auto', 'fast', 'safe' or 'stable'", name));
+  throw InputError(
+      fmt::format("unknown route '{}'; choose 'auto', 'fast', 'safe' or 'stable'", name));
 }
 
 struct FitArguments {
@@ -230,7 +231,7 @@ void bind_sparse_regression(nb::module_& m) {
             options.kernel = to_kernel(kernel);
             options.mean = to_mean(mean);
             options.approximation = Approximation(model);
-            Inducing asked = to_inducing(inducing, data, "as many inducing inputs as it needs");
+            Inducing asked = to_inducing(inducing, data, "an automatic number of inducing inputs");
             options.inducing = asked.number.value_or(0);
             options.Z = std::move(asked.Z);
             options.selection = parse_selection(selection);

@@ -155,5 +155,5 @@ def test_wrong_arguments_are_told_by_fit():
         cv.GPRegressor(scale="rows").fit(X, y)
     with pytest.raises(ValueError, match="unknown approximation"):
         cv.SparseGPRegressor(model="fit").fit(X, y)
-    with pytest.raises(ValueError, match="inducing is 0"):
+    with pytest.raises(ValueError, match="inducing must be at least 1"):
         cv.SparseGPRegressor(inducing=0).fit(X, y)

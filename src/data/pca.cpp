@@ -70,7 +70,7 @@ Pca Pca::fit(ConstRows X, Index Q, ConstVector weights) {
   Index rank = 0;
   while (rank < n && e.values[n - 1 - rank] > least) ++rank;
   if (Q > rank)
-    throw InputError(fmt::format("{} components were requested, but the {} rows vary along only {}",
+    throw InputError(fmt::format("{} components were asked for, but the {} rows vary along only {}",
                                  Q, N, rank));
   if (Q == 0) Q = rank;
   out.variances = e.values.tail(Q).reverse();

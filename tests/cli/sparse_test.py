@@ -86,7 +86,7 @@ class Sparse(CommandLine):
                 self.assertIn(parameters, made["parameters"])
                 self.assertIsNone(made["upper_bound"])
                 self.assertLess(self.json_of("evaluate", out, self.test)["rmse"], 0.5)
-        self.refused(*fit, "--features", "rff", "--inducing", "40", "--model", "vfe", says=["by sor"])
+        self.refused(*fit, "--features", "rff", "--inducing", "40", "--model", "vfe", says=["use --model sor"])
         self.refused(*fit, "--features", "rff", says=["give their number"])
 
     def test_features_of_one_column(self):

@@ -99,7 +99,7 @@ TEST(Pca, BadInputIsRefused) {
   EXPECT_NE(message([&] { Pca::fit(hole); }).find("row 4, column 1"), std::string::npos);
   EXPECT_NE(message([&] {
               Pca::fit(X, 4);
-            }).find("4 components were requested, but the 20 rows vary along only 3"),
+            }).find("4 components were asked for, but the 20 rows vary along only 3"),
             std::string::npos);
   EXPECT_NE(message([&] { Pca::fit(RowMatrix::Constant(5, 2, 0.1)); }).find("are equal"),
             std::string::npos);

@@ -118,7 +118,7 @@ TEST(InputMap, AMapFoundBeforeIsNotFoundAgain) {
     if (latent) {
       EXPECT_NE(refusal([&] {
                   Generalised(X.topRows(12), y.head(12), {again});
-                }).find("one of 20 rows, not of 12"),
+                }).find("has 20 rows, the data 12"),
                 std::string::npos);
     }
   }
