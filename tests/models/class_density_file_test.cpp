@@ -54,7 +54,7 @@ TEST(ClassDensityFile, DamageBehindValidChecksumsIsRefused) {
   bad = good;
   bad.tensors.erase("log_prior");
   bad.put_vector("log_prior", Vector::Zero(2));
-  expect_refused(bad, "no distribution");
+  expect_refused(bad, "does not sum to one");
 }
 
 }  // namespace

@@ -97,7 +97,7 @@ TEST(SparseRegression, AWarmStartTrainsByAnotherApproximationFirst) {
   SparseRegression model(d.X, d.Y, options);
   const RegressionFit warm = model.fit();
   EXPECT_EQ(warm.posterior.name(), "vfe");
-  EXPECT_EQ(std::count(told.begin(), told.end(), "warm start: trained by fitc first"), 1);
+  EXPECT_EQ(std::count(told.begin(), told.end(), "warm start: training with fitc first"), 1);
   EXPECT_GE(warm.summary.value, warm.summary.initial_value);
   // It goes on from FITC's optimum: the bound at that point is where its training begins.
   SparseRegression at(d.X, d.Y, {.approximation = "vfe", .inducing = 5});

@@ -92,7 +92,7 @@ TEST(Parameters, SingularAndPluralNameTheSame) {
 TEST(Parameters, UnknownPathsAreAnsweredWithTheClosest) {
   Parameters p = example();
   EXPECT_MESSAGE(p.set("kernel.0.varience", 1.0), "did you mean 'kernel.0.variance'?");
-  EXPECT_MESSAGE(p.at("likelihood.noise"), "there are: kernel.0.variance, ");
+  EXPECT_MESSAGE(p.at("likelihood.noise"), "choose from kernel.0.variance, ");
   EXPECT_MESSAGE(p.offset(""), "no parameter ''");
   EXPECT_MESSAGE(p.at("kernel.0"), "'kernel.0' names 2 parameters");
   EXPECT_EQ(message_of([&] { p.at("zzzzzzzzzzzzzzzzzzzzzzzz"); }).find("did you mean"),

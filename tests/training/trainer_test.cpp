@@ -111,7 +111,7 @@ TEST(Trainer, ErrorWhenAllStartsFail) {
     FAIL();
   } catch (const NumericalError& e) {
     const std::string text = e.what();
-    EXPECT_NE(text.find("none of 2 starts"), std::string::npos) << text;
+    EXPECT_NE(text.find("all 2 starts failed"), std::string::npos) << text;
     EXPECT_NE(text.find("start 0:"), std::string::npos) << text;
     EXPECT_NE(text.find("start 1:"), std::string::npos) << text;
   }
