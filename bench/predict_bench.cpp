@@ -35,7 +35,8 @@ RegressionFit example() {
   Regression model(Eigen::Map<const RowMatrix>(p.X.data(), n, D),
                    Eigen::Map<const RowMatrix>(p.y.data(), n, 1), options);
   RegressionFit saved = model.fit();
-  for (Index d = 0; d < D; ++d) saved.input_columns.columns.push_back({"x" + std::to_string(d), {}});
+  for (Index d = 0; d < D; ++d)
+    saved.input_columns.columns.push_back({"x" + std::to_string(d), {}});
   saved.output_names = {"y"};
   return load_bytes(saved.bytes()).as<RegressionFit>();
 }

@@ -39,7 +39,8 @@ std::vector<Index> columns_between(Index first, Index end) {
 GplvmFit train_dynamical(const RowMatrix& Y, const GplvmOptions& options, const std::string& name) {
   GplvmFit out = Gplvm(Y, options).fit();
   progress(fmt::format("{}: bound {:.1f} after {} iterations and {:.0f} s, {} dimensions", name,
-                       out.value, out.summary.iterations, out.summary.seconds, out.active().size()));
+                       out.value, out.summary.iterations, out.summary.seconds,
+                       out.active().size()));
   return out;
 }
 
