@@ -16,6 +16,7 @@
 #include "covary/features/selection.hpp"
 #include "covary/models/svgp.hpp"
 #include "experiments.hpp"
+#include "small.hpp"
 #include "sparse_support.hpp"
 
 namespace covary::experiments {
@@ -55,7 +56,7 @@ SvgpOptions options_of(const Flights& d, const Method& method, Index M, std::uin
   o.likelihood = "bernoulli(probit)";
   o.features = method.features;
   if (o.features.is_points()) {
-    const RowMatrix some = d.train.X.topRows(std::min(flights_in_memory, d.train.size()));
+    const RowMatrix some = d.train.X.topRows(std::min(flights_in_memory(), d.train.size()));
     const Scaling scaling = fit_scaling(some, ScaleMode::columns).scaling;
     o.Z = scaling.undo(select_inducing(Selection::kmeans, d.inputs() * M, scaling.apply(some),
                                        o.kernel, o.kernel.parameters(d.inputs()).values(), seed)
@@ -63,7 +64,7 @@ SvgpOptions options_of(const Flights& d, const Method& method, Index M, std::uin
   } else {
     o.inducing = d.inputs() * M;
   }
-  o.sample = flights_in_memory;
+  o.sample = flights_in_memory();
   o.training.batch = batch;
   o.training.steps = 1000000;  // until the time is over
   o.training.natural_step =
@@ -93,7 +94,7 @@ Curve train(const Flights& d, const Method& method, Index M, double seconds, std
     const RowMatrix p = fit.predict(d.test.X).probabilities;
     out.accuracy.push_back(100.0 * accuracy(d.test.y, p));
     out.nlpd.push_back(nlpd(d.test.y, p));
-    const Index some = std::min(flights_in_memory, d.train.size());
+    const Index some = std::min(flights_in_memory(), d.train.size());
     const RowMatrix X = model->input_scaling().apply(d.train.X.topRows(some)),
                     Y = d.train.y.head(some);
     Jitter jitter = state.jitter;
@@ -221,18 +222,21 @@ Result airline_additive(const LongSettings& settings) {
   Result result;
   result.name = "airline-additive";
   result.source = "Burt (2018), section 5.4, Table 5.1, Figs 5.7 to 5.11 (E17, E18)";
-  const double seconds = 60.0 * (settings.minutes > 0.0 ? settings.minutes : usual_minutes);
-  const std::vector<Index> sizes =
-      settings.inducing ? std::vector<Index>{settings.inducing} : std::vector<Index>{60, 90, 120};
+  const double seconds = 60.0 * (settings.minutes > 0.0 ? settings.minutes
+                                 : is_small()           ? 0.001
+                                                        : usual_minutes);
+  const std::vector<Index> sizes = settings.inducing ? std::vector<Index>{settings.inducing}
+                                   : is_small()      ? std::vector<Index>{3}
+                                                     : std::vector<Index>{60, 90, 120};
   bool beats_majority = true;
   for (const bool generated : {false, true}) {
     std::vector<Curve> curves[2];
     std::string name;
     for (const bool rotated : {false, true}) {
-      const Flights d = generated
-                            ? generated_flights(settings.rows ? settings.rows : surrogate_rows,
-                                                rotated, settings.seed)
-                            : real_flights(rotated, settings.seed);
+      const Flights d =
+          generated ? generated_flights(settings.rows ? settings.rows : few(surrogate_rows, 1000),
+                                        rotated, settings.seed)
+                    : real_flights(rotated, settings.seed);
       name = d.name;
       const std::string what = rotated ? "components" : "raw";
       const double late = d.test.y.mean();

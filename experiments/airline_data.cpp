@@ -17,6 +17,7 @@
 #include "covary/linalg/special.hpp"
 #include "covary/random/random.hpp"
 #include "experiments.hpp"
+#include "small.hpp"
 
 namespace covary::experiments {
 namespace {
@@ -99,7 +100,7 @@ class Writer {
 }  // namespace
 
 Flights real_flights(bool rotated, std::uint64_t seed) {
-  const RowMatrix all = read_table(find_data("airline_delays/gp_table.csv")).values;
+  const RowMatrix all = read_data("airline_delays/gp_table.csv").values;
   const RowMatrix X = all(Eigen::all, {0, 2, 3, 4, 5, 6, 7});  // all are of the first month
   const Vector late = (all.col(8).array() > 0.0).cast<double>();
   const Split split = train_test_split(X.rows(), 1.0 / 3.0, seed);
@@ -112,14 +113,14 @@ Flights real_flights(bool rotated, std::uint64_t seed) {
 
 Flights generated_flights(Index N, bool rotated, std::uint64_t seed) {
   Random random(seed, 0xa1f), apart(seed, 0xa1f7);
-  Classes train = draw_flights(std::min(N, flights_in_memory), random),
-          test = draw_flights(flights_in_memory, apart);
+  Classes train = draw_flights(std::min(N, flights_in_memory()), random),
+          test = draw_flights(flights_in_memory(), apart);
   const Rotation turn = rotated ? Rotation(train.X) : Rotation();
   Writer writer(N);
   train.X = turn(train.X);
   writer.add(train.X, train.y);
-  for (Index done = train.size(); done < N; done += flights_in_memory) {
-    const Classes block = draw_flights(std::min(N - done, flights_in_memory), random);
+  for (Index done = train.size(); done < N; done += flights_in_memory()) {
+    const Classes block = draw_flights(std::min(N - done, flights_in_memory()), random);
     writer.add(turn(block.X), block.y);
   }
   return {fmt::format("{} generated rows", N), train, {turn(test.X), test.y}, writer.finish()};

@@ -5,6 +5,7 @@
 
 #include "classification_support.hpp"
 #include "covary/statistics/rows.hpp"
+#include "small.hpp"
 
 namespace covary::experiments {
 
@@ -18,7 +19,7 @@ struct Flights {
   Index rows() const { return file ? file->rows() : train.size(); }
   Index inputs() const { return train.X.cols(); }
 };
-constexpr Index flights_in_memory = 10000;
+inline Index flights_in_memory() { return few(10000, 500); }
 
 // 27 272 flights of January, 1995 to 2008, two thirds of them for training, from seven inputs.
 // `rotated`: the inputs are all principal components of the standardised columns.

@@ -14,6 +14,7 @@
 #include "covary/data/table.hpp"
 #include "covary/random/random.hpp"
 #include "experiments.hpp"
+#include "small.hpp"
 #include "sparse_support.hpp"
 #include "support.hpp"
 
@@ -22,7 +23,7 @@ namespace {
 
 // Rows of a table, standardised; the target is its last column.
 Data standardised(const std::string& path, Index rows, std::uint64_t seed) {
-  const Table t = read_table(find_data(path));
+  const Table t = read_data(path);
   RowMatrix values = t.values;
   if (rows < values.rows())
     values = take_rows(values, sample_rows(values.rows(), rows, Random(seed, 11)));
@@ -41,7 +42,8 @@ SparseRegressionOptions options(std::uint64_t seed) {
   SparseRegressionOptions o;
   o.scale_inputs = o.scale_outputs = ScaleMode::none;
   o.seed = seed;
-  o.training.max_iterations = 40;
+  o.subset = few(o.subset, 40);
+  o.training.max_iterations = few(40, 2);
   return o;
 }
 
@@ -52,13 +54,14 @@ void bracket_against_M(Result& result, const std::string& name, const Data& data
   Matrix table(static_cast<Index>(sizes.size()), 5);  // M, bound, trace, cg, mean d/σ²
   bool ordered = true;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const Index M = few(sizes[i], 4 + 4 * static_cast<Index>(i));
     SparseRegressionOptions o = options(seed);
-    o.inducing = sizes[i];
+    o.inducing = M;
     if (before) {
       // Z chosen at the parameters found before; those are the start.
       o.subset = 0;
       const Vector theta = before->values().head(o.kernel.parameter_count(data.X.cols()));
-      o.Z = select_inducing(Selection::greedy_variance, sizes[i], data.X, o.kernel, theta, seed).Z;
+      o.Z = select_inducing(Selection::greedy_variance, M, data.X, o.kernel, theta, seed).Z;
     }
     SparseRegression model(data.X, data.Y, o);
     if (before)
@@ -77,11 +80,10 @@ void bracket_against_M(Result& result, const std::string& name, const Data& data
     const RegressionFit trace = again.fit();
     const double cg = diagnostic(fit, "bracket") / N, by_trace = diagnostic(trace, "bracket") / N;
     ordered = ordered && cg >= -1e-9 && by_trace >= -1e-9;
-    table.row(static_cast<Index>(i)) << static_cast<double>(o.Z.rows()),
-        fit.value / N, by_trace, cg, diagnostic(fit, "mean_residual_ratio");
+    table.row(static_cast<Index>(i)) << static_cast<double>(o.Z.rows()), fit.value / N, by_trace,
+        cg, diagnostic(fit, "mean_residual_ratio");
     progress(fmt::format("{}, M = {}: bound {:.4f}, brackets {:.4f} and {:.4f} a row, {:.0f} s",
-                         name, o.Z.rows(), fit.value / N, by_trace, cg,
-                         fit.summary.seconds));
+                         name, o.Z.rows(), fit.value / N, by_trace, cg, fit.summary.seconds));
     result.add(
         fmt::format("{}, M = {}: bound; bracket by trace; by CG; mean d/σ²", name, o.Z.rows()), "",
         fmt::format("{:.4f}; {:.4f}; {:.4f}; {:.3g}", fit.value / N, by_trace, cg,
@@ -94,17 +96,16 @@ void bracket_against_M(Result& result, const std::string& name, const Data& data
                fmt::format("by CG {:.4f} to {:.4f} nats a row", table(0, 3), table(last, 3)));
 
   SparseRegressionOptions automatic = options(seed);
-  automatic.most_inducing = most;
+  automatic.most_inducing = few(most, 12);
   automatic.training.tell = [&](const std::string& text) { progress("  " + text); };
   progress(name + ": automatic M");
   const RegressionFit fit = SparseRegression(data.X, data.Y, automatic).fit();
   const double width = diagnostic(fit, "bracket") / N,
                gain = fit.value - diagnostic(fit, "noise_only");
-  result.add(
-      fmt::format("{}, automatic: M; bound; bracket; mean d/σ²", name), "",
-      fmt::format("{:.0f}; {:.4f}; {:.4f}; {:.3g}", diagnostic(fit, "inducing"),
-                  fit.value / N, width, diagnostic(fit, "mean_residual_ratio")),
-      "nats a row");
+  result.add(fmt::format("{}, automatic: M; bound; bracket; mean d/σ²", name), "",
+             fmt::format("{:.0f}; {:.4f}; {:.4f}; {:.3g}", diagnostic(fit, "inducing"),
+                         fit.value / N, width, diagnostic(fit, "mean_residual_ratio")),
+             "nats a row");
   const bool at_limit = fit.summary.reason.find("limit") != std::string::npos;
   result.claim(name + ": it stops with a narrow bracket, or says that it was the limit",
                at_limit || width <= 0.01 || width * N <= 0.05 * gain,

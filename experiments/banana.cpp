@@ -18,6 +18,7 @@
 #include "covary/kernels/kernels.hpp"
 #include "covary/random/random.hpp"
 #include "experiments.hpp"
+#include "small.hpp"
 #include "sparse_support.hpp"
 
 namespace covary::experiments {
@@ -31,13 +32,13 @@ struct Sides {
 };
 
 Classes read(const std::string& name) {
-  const Table t = read_table(find_data("banana/" + name));
+  const Table t = read_data("banana/" + name);
   return {t.values.leftCols(2), (t.values.col(2).array() > 0.0).cast<double>()};
 }
 
 Sides split(const Classes& all, const Classes& usual, Index repetition, std::uint64_t seed) {
   std::vector<bool> trains(static_cast<std::size_t>(all.size()), false);
-  if (repetition == 0) {
+  if (repetition == 0 && !is_small()) {
     std::multiset<std::pair<double, double>> wanted;
     for (Index i = 0; i < usual.size(); ++i) wanted.emplace(usual.X(i, 0), usual.X(i, 1));
     for (Index i = 0; i < all.size(); ++i) {
@@ -50,7 +51,7 @@ Sides split(const Classes& all, const Classes& usual, Index repetition, std::uin
       throw InputError(fmt::format("{} training rows of banana/train400.csv are not in full.csv",
                                    wanted.size()));
   } else {
-    for (const Index i : sample_rows(all.size(), training_rows, Random(seed, 31)))
+    for (const Index i : sample_rows(all.size(), few(training_rows, 100), Random(seed, 31)))
       trains[static_cast<std::size_t>(i)] = true;
   }
   std::vector<Index> train, test;
@@ -74,7 +75,7 @@ Result banana(const Settings& settings) {
   Result result;
   result.name = "banana";
   result.source = "after Hensman, Matthews & Ghahramani (2015), Fig. 1";
-  const Index repeats = settings.repeats ? settings.repeats : default_repeats;
+  const Index repeats = settings.repeats ? settings.repeats : few(default_repeats, 1);
   const Classes all = read("full.csv"), usual = read("train400.csv");
   const double reach = usual.X.cwiseAbs().maxCoeff();
   // Of the five M and of the model without inducing inputs.

@@ -13,6 +13,7 @@
 #include "basis_support.hpp"
 #include "experiments.hpp"
 #include "ledger.hpp"
+#include "small.hpp"
 
 namespace covary::experiments {
 namespace {
@@ -113,7 +114,7 @@ Result kin40k_basis(const Settings& settings, Ledger& ledger) {
   result.name = "kin40k-basis";
   result.source = "van der Wilk (2019), sections 4.5.1 to 4.5.3, Figs 4.6, 4.8, 4.10, 4.11";
   const Task task = read_kin40k(settings);
-  const BasisTraining how{.iterations = settings.repeats ? settings.repeats : 200,
+  const BasisTraining how{.iterations = settings.repeats ? settings.repeats : few(200, 2),
                           .seed = settings.seed};
   const std::vector<Score> asked =
       table(result, ledger, task, "", {{10, 20}, {50, 8}, {150, 1}, {200, 1}}, how);
@@ -130,7 +131,7 @@ Result kin40k_basis(const Settings& settings, Ledger& ledger) {
   for (const Score& s : asked) {
     const Score timed = kept_fit(ledger, "equal time, ", s.size, [&] {
       return fit_basis(task, s.size,
-                       {.iterations = 100000, .seed = settings.seed, .seconds = most});
+                       {.iterations = few(100000, 2), .seed = settings.seed, .seconds = most});
     });
     result.add(
         fmt::format("equal time, {}: RMSE; NLPD; bound a row; noise sd; time", s.size.name()), "",
@@ -158,7 +159,7 @@ Result parkinsons_basis(const Settings& settings, Ledger& ledger) {
   result.source = "van der Wilk (2019), sections 4.5.1 to 4.5.3, Figs 4.7, 4.9, 4.12";
   const Task task = read_parkinsons(settings);
   // From exact fits of 300 rows both kinds reach better bounds at most sizes than from 1000.
-  const BasisTraining how{.iterations = settings.repeats ? settings.repeats : 1000,
+  const BasisTraining how{.iterations = settings.repeats ? settings.repeats : few(1000, 2),
                           .seed = settings.seed,
                           .subset = 300};
   const std::vector<Size> sizes = {{20, 1},  {50, 1},  {100, 1}, {200, 1}, {300, 1},

@@ -9,6 +9,7 @@
 #include "covary/data/classification_metrics.hpp"
 #include "covary/models/svgp.hpp"
 #include "covary/random/random.hpp"
+#include "small.hpp"
 #include "sparse_support.hpp"
 #include "support.hpp"
 
@@ -21,7 +22,7 @@ FunctionOptions shared_options(const ClassifierSetup& setup) {
   o.likelihood = setup.likelihood;
   o.scale_inputs = ScaleMode::none;
   o.seed = setup.seed;
-  o.training.max_iterations = setup.iterations;
+  o.training.max_iterations = few(setup.iterations, 3);
   // An evidence to 1e-7 of itself is far finer than any score can tell.
   o.training.gradient_tolerance = 1e-5;
   o.training.function_tolerance = 1e-7;
@@ -125,7 +126,7 @@ Matrix square_image(ConstVector values) {
 }
 
 Matrix boundary(const Classifier& fit, double reach) {
-  constexpr Index side = 81;
+  const Index side = few(81, 15);
   const RowMatrix X = square_grid(-reach, reach, side);
   const Vector p = fit.probability(X).array() - 0.5;
   std::vector<Vector> crossings;

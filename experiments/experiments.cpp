@@ -2,6 +2,7 @@
 
 #include "covary/error.hpp"
 #include "ledger.hpp"
+#include "small.hpp"
 
 namespace covary::experiments {
 
@@ -12,12 +13,15 @@ void Result::add(std::string quantity, std::string reported, std::string measure
 }
 
 void Result::claim(std::string quantity, bool holds_here, std::string measured) {
-  holds = holds && holds_here;
-  rows.push_back(
-      {std::move(quantity), "", std::move(measured), holds_here ? "holds" : "DOES NOT HOLD"});
+  holds = holds && (holds_here || is_small());
+  rows.push_back({std::move(quantity), "", std::move(measured),
+                  is_small()   ? "not judged"
+                  : holds_here ? "holds"
+                               : "DOES NOT HOLD"});
 }
 
 Result Run::operator()(const std::string& name, const LongSettings& settings) const {
+  const Form form(settings.small);
   if (of_all_) return of_all_(settings);
   if (settings.minutes > 0.0 || settings.inducing != 0)
     throw InputError(

@@ -34,15 +34,16 @@ struct Result {
 
   void add(std::string quantity, std::string reported, std::string measured,
            std::string remark = "");
-  // A claim with its verdict as a row.
+  // A claim with its verdict as a row; the small form judges none.
   void claim(std::string quantity, bool holds_here, std::string measured);
 };
 
 // What the command line may change. 0: the experiment's own number.
 struct Settings {
   std::uint64_t seed = 0;
-  Index repeats = 0;  // of random data or splits
-  Index rows = 0;     // of the data set, for a quick run
+  Index repeats = 0;   // of random data or splits
+  Index rows = 0;      // of the data set, for a quick run
+  bool small = false;  // the small form: small.hpp
 };
 
 // Of one long training besides.

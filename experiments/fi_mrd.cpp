@@ -13,6 +13,7 @@
 #include "covary/data/table.hpp"
 #include "experiments.hpp"
 #include "latent_support.hpp"
+#include "small.hpp"
 #include "sparse_support.hpp"
 
 namespace covary::experiments {
@@ -39,7 +40,7 @@ Result fi_mrd(const Settings& settings) {
   Result result;
   result.name = "fi-mrd";
   result.source = "Damianou (2015), section 5.3.6, Fig. 5.16";
-  const RowMatrix all = read_table(find_data("silhouette/train.csv.gz")).values;
+  const RowMatrix all = read_data("silhouette/train.csv.gz").values;
   std::vector<Index> rows;
   for (const Index first : {0, 336, 405, 471})
     for (Index i = 0; i < frames; ++i) rows.push_back(first + 2 * i);
@@ -50,7 +51,7 @@ Result fi_mrd(const Settings& settings) {
   for (Index p = 0; p < coordinates; ++p) o.views.push_back({fmt::format("y{}", p), {p}});
   o.training.starts = 1;
   o.seed = settings.seed;
-  o.training.max_iterations = 300;
+  o.training.max_iterations = few(300, 2);
   const Pca pca = Pca::fit(Y, latent);
   o.start_mean = pca.transform(Y);
   for (Index q = 0; q < latent; ++q) o.start_mean.col(q) /= std::sqrt(pca.variances(q));

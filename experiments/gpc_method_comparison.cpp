@@ -20,6 +20,7 @@
 #include "covary/linalg/quadrature.hpp"
 #include "covary/random/random.hpp"
 #include "experiments.hpp"
+#include "small.hpp"
 #include "sparse_support.hpp"
 
 namespace covary::experiments {
@@ -125,7 +126,7 @@ void by_sampling(const Problem& p, Index samples, std::uint64_t seed, Answer& ou
   constexpr Index parts = 20;
   const Conditional c(p);
   const FunctionSamples chain = elliptical_slice_samples(
-      p.model, p.theta, {.samples = samples, .burn_in = 1000, .thin = 5, .seed = seed});
+      p.model, p.theta, {.samples = samples, .burn_in = few(1000, 50), .thin = 5, .seed = seed});
   const Index n = p.X_new.rows(), each = samples / parts;
   Matrix means = Matrix::Zero(parts, n);
   for (Index part = 0; part < parts; ++part) {
@@ -161,7 +162,7 @@ void small_problem(Result& result, std::uint64_t seed) {
   const Problem p((RowMatrix(3, 1) << -1.0, 0.0, 1.5).finished(),
                   (Vector(3) << 1.0, 0.0, 1.0).finished(), 2.0, 1.0,
                   RowMatrix::Constant(1, 1, 0.7));
-  const Answer exact = by_quadrature(p, 60);
+  const Answer exact = by_quadrature(p, few(60, 20));
   result.add("three rows, quadrature: log p(y); P(label 1 at 0.7)", "-2.349120929",
              fmt::format("{:.9f}; {:.9f}", exact.evidence, exact.probability[0]), "T4");
   const char* const reported[methods] = {"-2.402683067; 0.505724571", "",
@@ -174,8 +175,8 @@ void small_problem(Result& result, std::uint64_t seed) {
                fmt::format("evidence off by {:+.5f}", of[m].evidence - exact.evidence));
   }
   Answer sampled;
-  by_sampling(p, 20000, seed, sampled);
-  importance_evidence(p, approximate(1, p), 50000, seed, sampled);
+  by_sampling(p, few(20000, 200), seed, sampled);
+  importance_evidence(p, approximate(1, p), few(50000, 500), seed, sampled);
   result.add(
       "three rows, sampling: log p(y); P(label 1 at 0.7)", "",
       fmt::format("{:.5f} ± {:.5f}; {:.5f} ± {:.5f}", sampled.evidence, sampled.evidence_error,
@@ -202,7 +203,7 @@ void wave_problem(Result& result, double variance, Index samples, std::uint64_t 
   progress(title + ": sampling");
   Answer exact;
   by_sampling(p, samples, seed, exact);
-  importance_evidence(p, approximate(1, p), 50000, seed, exact);
+  importance_evidence(p, approximate(1, p), few(50000, 500), seed, exact);
   const double noise = exact.probability_error.maxCoeff();
   result.add(title + ", sampling: log p(y)", "",
              fmt::format("{:.4f} ± {:.4f}", exact.evidence, exact.evidence_error),
@@ -243,8 +244,8 @@ Result gpc_method_comparison(std::uint64_t seed) {
   result.name = "gpc-method-comparison";
   result.source = "004 T4–T7; after Nickisch & Rasmussen (2008)";
   small_problem(result, seed);
-  wave_problem(result, 8.0, 40000, seed);
-  wave_problem(result, 100.0, 40000, seed);
+  wave_problem(result, 8.0, few(40000, 200), seed);
+  wave_problem(result, 100.0, few(40000, 200), seed);
   return result;
 }
 

@@ -15,6 +15,7 @@
 #include "covary/data/split.hpp"
 #include "covary/kernels/kernels.hpp"
 #include "experiments.hpp"
+#include "small.hpp"
 #include "sparse_support.hpp"
 
 namespace covary::experiments {
@@ -71,17 +72,18 @@ Result gpc_simulation_1(const Settings& settings) {
   Result result;
   result.name = "gpc-simulation-1";
   result.source = "004 3.1.1 (Figs 3.1–3.3)";
-  const Index repeats = settings.repeats ? settings.repeats : default_repeats;
+  const Index repeats = settings.repeats ? settings.repeats : few(default_repeats, 1);
   const BayesRates rates = wave_classes_rates();
   Scores s;
   for (Index i = 0; i < count; ++i) {
+    const Index n = few(sizes[i], 60);
     for (Matrix* m : {&s.seconds[i], &s.correct[i], &s.excess[i], &s.expected[i]})
       m->resize(repeats, models);
     s.bayes[i].resize(repeats);
     for (Index r = 0; r < repeats; ++r) {
       const std::uint64_t seed = settings.seed + static_cast<std::uint64_t>(r);
-      const SyntheticClasses all = wave_classes_data(sizes[i], seed);
-      const Split split = train_test_split(sizes[i], 0.25, seed);
+      const SyntheticClasses all = wave_classes_data(n, seed);
+      const Split split = train_test_split(n, 0.25, seed);
       const Classes data{take_rows(all.X, split.train), all.labels(split.train)},
           test{take_rows(all.X, split.test), all.labels(split.test)};
       const Vector truth = all.probability(split.test);

@@ -19,6 +19,7 @@
 #include "covary/linalg/blas.hpp"
 #include "covary/random/random.hpp"
 #include "experiments.hpp"
+#include "small.hpp"
 #include "sparse_support.hpp"
 
 namespace covary::experiments {
@@ -29,8 +30,7 @@ const char* const names[models] = {"SVGP", "Laplace", "VI"};
 const char* const reported[models] = {"2.16 h; 0.98", "2.23 h; 0.98", "8.83 h; 0.97"};
 
 Classes read_digits() {
-  const Table train = read_table(find_data("usps/train.csv.gz")),
-              test = read_table(find_data("usps/test.csv.gz"));
+  const Table train = read_data("usps/train.csv.gz"), test = read_data("usps/test.csv.gz");
   RowMatrix all(train.rows() + test.rows(), 1 + pixels);
   all << train.values, test.values;
   std::vector<Index> kept;

@@ -12,6 +12,7 @@
 
 #include "basis_support.hpp"
 #include "experiments.hpp"
+#include "small.hpp"
 #include "sparse_support.hpp"
 
 namespace covary::experiments {
@@ -185,7 +186,7 @@ Result interdomain_runtime(const Settings& settings) {
   Result result;
   result.name = "interdomain-runtime";
   result.source = "van der Wilk (2019), section 4.5.4, Figs 4.13 and 4.14 (E4.11, E4.12)";
-  const BasisTraining how{.iterations = settings.repeats ? settings.repeats : 2000,
+  const BasisTraining how{.iterations = settings.repeats ? settings.repeats : few(2000, 6),
                           .seed = settings.seed,
                           .subset = 300};
   Settings some = settings;

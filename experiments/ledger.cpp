@@ -16,7 +16,9 @@ namespace {
 using nlohmann::json;
 
 json settings_of(const std::string& experiment, const Settings& s) {
-  return {{"experiment", experiment}, {"seed", s.seed}, {"repeats", s.repeats}, {"rows", s.rows}};
+  json out{{"experiment", experiment}, {"seed", s.seed}, {"repeats", s.repeats}, {"rows", s.rows}};
+  if (s.small) out["small"] = true;
+  return out;
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "covary/linalg/spectrum.hpp"
 #include "covary/random/random.hpp"
 #include "experiments.hpp"
+#include "small.hpp"
 #include "spectral_support.hpp"
 
 namespace covary::experiments {
@@ -160,7 +161,7 @@ Curves measure(ToyInputs inputs, Index sets, std::uint64_t seed) {
       const Vector by_rank = K.leverage(M);
       const Vector* const scores[] = {&flat, &by_rank, &by_ridge};
       for (Index c = uniform; c <= ridge; ++c)
-        for (Index d = 0; d < draws; ++d) {
+        for (Index d = 0; d < few(draws, 2); ++d) {
           const Random random(seed, 0x1e0000 + 4096 * stream + 512 * static_cast<std::uint64_t>(c) +
                                         32 * static_cast<std::uint64_t>(i) +
                                         static_cast<std::uint64_t>(d));
@@ -204,7 +205,7 @@ Result leverage_sampling(const Settings& settings) {
   Result result;
   result.name = "leverage-sampling";
   result.source = "Burt (2018), section 4.5 (T16), with T1 to T3";
-  const Index sets = settings.repeats ? settings.repeats : default_sets;
+  const Index sets = settings.repeats ? settings.repeats : few(default_sets, 1);
   for (const ToyInputs inputs : {ToyInputs::normal, ToyInputs::uniform}) {
     const Curves f = measure(inputs, sets, settings.seed);
     Matrix shown(count, columns + 1), traces(count, columns + 1), limits(count, 6);

@@ -15,18 +15,21 @@
 #include "covary/models/sparse_regression.hpp"
 #include "covary/random/random.hpp"
 #include "experiments.hpp"
+#include "small.hpp"
 #include "sparse_support.hpp"
 
 namespace covary::experiments {
 namespace {
 
-constexpr Index lags = 18, training = 4 * lags, steps = 1110, inducing = 30, forgotten = 500,
+constexpr Index lags = 18, training = 4 * lags, all_steps = 1110, inducing = 30, forgotten = 500,
                 default_repeats = 30, methods = 6;
 constexpr std::array names{"ours, moments", "ours, augmented",
                            "ours, draws",   "ours, draws, parameters drawn too",
                            "Girard",        "naive"};
 constexpr std::size_t ours = 4, naive = 5;  // the first four are ours
 enum Score { mae_, mse_, nlpd_, coverage_, scores };
+
+Index steps() { return few(all_steps, 40); }
 
 std::string quartiles(Vector v) {
   std::sort(v.begin(), v.end());
@@ -51,8 +54,10 @@ Fits fit_windows(const RowMatrix& series, std::uint64_t seed) {
   s.jitter = 1e-5;
   s.subset = 0;  // noise starts at a hundredth of the variance, as in the document's program
   s.seed = seed;
+  s.training.max_iterations = few(s.training.max_iterations, 5);
   RegressionOptions e;
   e.seed = seed;
+  e.training.max_iterations = few(e.training.max_iterations, 5);
   e.standard_errors = Switch::off;
   SparseRegression sparse(w.X, w.Y, s);
   sparse.parameters().set("likelihood.variance", 0.01);
@@ -67,25 +72,28 @@ struct Simulations {
 Simulations simulations(const Fits& fits, const RowMatrix& series, std::uint64_t seed) {
   ParameterDrawOptions options;
   options.seed = seed;
+  options.draws = few(options.draws, 4);
+  options.burn_in = few(options.burn_in, 2);
   const ParameterDraws drawn = sample_parameters(fits.exact, options);
-  return {{simulate(fits.sparse, series, steps, Propagation::moments),
-           simulate(fits.sparse, series, steps, Propagation::augmented),
-           simulate(fits.sparse, series, steps, Propagation::draws),
-           simulate(fits.exact, series, steps, Propagation::draws, {.parameters = drawn.values}),
-           simulate(fits.exact, series, steps, Propagation::moments),
-           simulate(fits.exact, series, steps, Propagation::plug_in)},
+  return {{simulate(fits.sparse, series, steps(), Propagation::moments),
+           simulate(fits.sparse, series, steps(), Propagation::augmented),
+           simulate(fits.sparse, series, steps(), Propagation::draws),
+           simulate(fits.exact, series, steps(), Propagation::draws, {.parameters = drawn.values}),
+           simulate(fits.exact, series, steps(), Propagation::moments),
+           simulate(fits.exact, series, steps(), Propagation::plug_in)},
           drawn.r_hat};
 }
 
 void draw(Result& result, const Vector& truth, const std::array<Prediction, methods>& all) {
-  Matrix values(300, 2 + 2 * methods);
+  const Index shown = std::min<Index>(300, steps());
+  Matrix values(shown, 2 + 2 * methods);
   std::vector<std::string> columns{"step", "truth"};
-  values.col(0) = Vector::LinSpaced(300, 1.0, 300.0);
-  values.col(1) = truth.head(300);
+  values.col(0) = Vector::LinSpaced(shown, 1.0, static_cast<double>(shown));
+  values.col(1) = truth.head(shown);
   for (std::size_t m = 0; m < methods; ++m) {
     const auto at = static_cast<Index>(2 + 2 * m);
-    values.col(at) = all[m].mean.col(0).head(300);
-    values.col(at + 1) = all[m].variance_y.col(0).head(300).cwiseSqrt();
+    values.col(at) = all[m].mean.col(0).head(shown);
+    values.col(at + 1) = all[m].variance_y.col(0).head(shown).cwiseSqrt();
     columns.push_back(names[m]);
     columns.push_back(fmt::format("{}: standard deviation", names[m]));
   }
@@ -103,17 +111,17 @@ Result mackey_glass(const Settings& settings) {
   Result result;
   result.name = "mackey-glass";
   result.source = "Damianou (2015), section 4.3.2, Table 4.1, Fig. 4.4";
-  const Index repeats = settings.repeats ? settings.repeats : default_repeats;
+  const Index repeats = settings.repeats ? settings.repeats : few(default_repeats, 1);
   std::array<Matrix, methods> found;
   for (Matrix& m : found) m.resize(repeats, scores);
   Vector spread(repeats);
   for (Index r = 0; r < repeats; ++r) {
     Random random(settings.seed, static_cast<std::uint64_t>(r));
-    Vector x = covary::mackey_glass(training + steps, 0.5 + random.uniform(), forgotten);
+    Vector x = covary::mackey_glass(training + steps(), 0.5 + random.uniform(), forgotten);
     x.array() -= x.mean();
     x /= std::sqrt(x.squaredNorm() / static_cast<double>(x.size()));
     const RowMatrix series = x.head(training);
-    const Vector truth = x.tail(steps);
+    const Vector truth = x.tail(steps());
     const Fits fits = fit_windows(series, settings.seed);
     const auto [all, r_hat] = simulations(fits, series, settings.seed);
     spread(r) = r_hat;

@@ -9,6 +9,7 @@
 #include "covary/linalg/blas.hpp"
 #include "covary/linalg/cholesky.hpp"
 #include "latent_support.hpp"
+#include "small.hpp"
 #include "sparse_support.hpp"
 
 namespace covary::experiments {
@@ -80,7 +81,7 @@ MapGplvmFit train_map_dynamical(const RowMatrix& Y, const RowMatrix& times,
   MapGplvmOptions o;
   o.latent = latent;
   o.seed = seed;
-  o.training.max_iterations = train_iterations;
+  o.training.max_iterations = few(train_iterations, 3);
   std::vector<Index> rows;
   for (std::size_t s = 0; s < sequences.size(); ++s) {
     o.sequences.push_back(static_cast<Index>(rows.size()));
@@ -127,7 +128,7 @@ RowMatrix map_dynamical_completion(const MapGplvmFit& fit, const RowMatrix& Y,
     return 0.5 * u.squaredNorm() - value;
   };
   LbfgsOptions options;
-  options.max_iterations = place_iterations;
+  options.max_iterations = few(place_iterations, 3);
   const Minimum found = minimise(f, Eigen::Map<const Vector>(start.data(), start.size()), options);
   return fit.decode(inputs(found.state.u)).mean;
 }
@@ -142,10 +143,10 @@ RowMatrix shared_gplvm_poses(const RowMatrix& poses, const RowMatrix& silhouette
   o.latent = latent;
   o.views = {{"pose", columns_between(0, P)}, {"silhouette", columns_between(P, P + S)}};
   o.seed = seed;
-  o.training.max_iterations = train_iterations;
+  o.training.max_iterations = few(train_iterations, 3);
   const MapGplvmFit fit = MapGplvm(Y, o).fit();
   say_trained(fmt::format("shared GP-LVM, {} dimensions", latent), fit);
-  return fit.decode(fit.place(seen).X).mean.leftCols(P);
+  return fit.decode(fit.place(seen, few(200, 2)).X).mean.leftCols(P);
 }
 
 }  // namespace covary::experiments

@@ -27,6 +27,7 @@
 #include "covary/models/svgp.hpp"
 #include "covary/random/random.hpp"
 #include "experiments.hpp"
+#include "small.hpp"
 #include "sparse_support.hpp"
 
 namespace covary::experiments {
@@ -40,8 +41,8 @@ const std::vector<std::string> columns{"minutes", "processor minutes", "steps", 
                                        "NLPD"};
 
 Classes digits(const std::string& name) {
-  return {read_table(find_data("mnist/" + name + "-images-idx3-ubyte.gz")).values / 255.0,
-          read_table(find_data("mnist/" + name + "-labels-idx1-ubyte.gz")).values.col(0)};
+  return {read_data("mnist/" + name + "-images-idx3-ubyte.gz").values / 255.0,
+          read_data("mnist/" + name + "-labels-idx1-ubyte.gz").values.col(0)};
 }
 
 double wall_minutes() {
@@ -128,7 +129,7 @@ SvgpOptions options_for(const Classes& data, Index M, Index rate_halved, std::ui
   o.scale_inputs = ScaleMode::none;
   o.seed = seed;
   o.training.batch = std::min(batch, data.size() / 2);
-  o.training.steps = 100000;  // until the time is over
+  o.training.steps = few(100000, 5);  // until the time is over
   o.training.natural_step = 0.1;
   o.training.natural_ramp = 5;
   o.training.learning_rate = {0.02, LearningRate::Schedule::exponential, 0.5, rate_halved, 0};
@@ -144,7 +145,7 @@ Result mnist_se(const LongSettings& settings) {
   result.name = "mnist-se";
   result.source = "000 E5.8 (Table 5.1: squared exponential)";
   const double minutes = settings.minutes > 0.0 ? settings.minutes : usual_minutes;
-  const Index M = settings.inducing ? settings.inducing : usual_inducing;
+  const Index M = settings.inducing ? settings.inducing : few(usual_inducing, 20);
   const Classes test = digits("t10k");
   Curve curve(test, settings, minutes);
   Classes data = digits("train");

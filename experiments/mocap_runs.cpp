@@ -7,6 +7,7 @@
 #include "covary/data/table.hpp"
 #include "experiments.hpp"
 #include "latent_support.hpp"
+#include "small.hpp"
 #include "sparse_support.hpp"
 
 namespace covary::experiments {
@@ -18,7 +19,7 @@ constexpr Index columns = 59, latent = 9, inducing = 100, train_iterations = 200
 }  // namespace
 
 Motions read_motions(const std::string& name, Index only) {
-  const RowMatrix all = read_table(find_data("cmu_mocap_35/" + name)).values;
+  const RowMatrix all = read_data("cmu_mocap_35/" + name).values;
   Motions out;
   std::vector<Index> rows;
   std::vector<double> times;
@@ -67,11 +68,11 @@ RowMatrix Problem::masked(const Motions& run) const {
 GplvmOptions walk_options(const Motions& train, const std::string& dynamics, std::uint64_t seed) {
   GplvmOptions o;
   o.latent = latent;
-  o.inducing = inducing;
+  o.inducing = few(inducing, 12);
   o.training.starts = 1;
-  o.held_iterations = 100;
+  o.held_iterations = few(100, 2);
   o.seed = seed;
-  o.training.max_iterations = train_iterations;
+  o.training.max_iterations = few(train_iterations, 2);
   if (dynamics.empty()) return o;
   o.dynamics = Kernel(dynamics);
   o.times = train.times;
@@ -117,10 +118,10 @@ Completed complete(const Motions& train, const Motions& run, const std::vector<P
   for (const Problem& p : problems) {
     const RowMatrix seen = p.masked(run);
     const RowMatrix start = take_rows(model.mean, nearest_rows(run.Y, train.Y, p.seen));
-    const auto placed =
-        model.infer_sequence(seen, run.times, {.starts = {start}, .own_noise = true});
-    const GplvmFit all =
-        train_with_sequence(model, train.Y, o, seen, run.times, placed.mean, joint_iterations);
+    const auto placed = model.infer_sequence(
+        seen, run.times, {.starts = {start}, .iterations = few(100, 2), .own_noise = true});
+    const GplvmFit all = train_with_sequence(model, train.Y, o, seen, run.times, placed.mean,
+                                             few(joint_iterations, 2));
     const Index n = run.Y.rows();
     const RowMatrix Y = all.decode(all.mean.bottomRows(n), all.variance.bottomRows(n)).mean;
     out.problems.push_back({all.value, Y(Eigen::all, p.missing)});

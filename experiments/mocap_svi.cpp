@@ -15,16 +15,17 @@
 #include "covary/models/stochastic_gplvm.hpp"
 #include "experiments.hpp"
 #include "latent_support.hpp"
+#include "small.hpp"
 #include "sparse_support.hpp"
 
 namespace covary::experiments {
 namespace {
 
 constexpr Index columns = 59, first_upper = 20, end_upper = 50;
-constexpr Index latent = 20, inducing = 100, batch = 100, steps = 1500, subset = 300;
+constexpr Index latent = 20, inducing = 100, all_steps = 1500;
 
 RowMatrix read_frames(const std::string& name) {
-  return read_table(find_data("cmu_mocap_35/" + name)).values.rightCols(columns);
+  return read_data("cmu_mocap_35/" + name).values.rightCols(columns);
 }
 
 // The root mean square error of the upper body's angles, in degrees.
@@ -38,6 +39,7 @@ double error_of(const RowMatrix& predicted, const RowMatrix& truth) {
 Result mocap_svi(const Settings& settings) {
   Result result;
   result.name = "mocap-svi";
+  const Index batch = few(100, 20), steps = few(all_steps, 5), subset = few(300, 40);
   result.source = "Damianou (2015), section 3.5.6, Figs 3.15 and 3.16";
   const RowMatrix train = read_frames("features59_train.csv.gz"),
                   test = read_frames("features59_test.csv.gz");
@@ -56,7 +58,7 @@ Result mocap_svi(const Settings& settings) {
     return e;
   };
   const auto completed = [&](const GplvmFit& fit) {
-    const auto found = fit.infer(masked);
+    const auto found = fit.infer(masked, few(200, 2));
     return RowMatrix(fit.decode(found.mean, found.variance).mean(Eigen::all, upper));
   };
 
@@ -66,9 +68,9 @@ Result mocap_svi(const Settings& settings) {
 
   SparseRegressionOptions sparse;
   sparse.kernel = "se";  // one length: 29 of them overfit
-  sparse.inducing = inducing;
+  sparse.inducing = few(inducing, 12);
   sparse.seed = settings.seed;
-  sparse.training.max_iterations = 50;
+  sparse.training.max_iterations = few(50, 2);
   const RowMatrix inputs = train(Eigen::all, lower), outputs = train(Eigen::all, upper);
   const RegressionFit regression = SparseRegression(inputs, outputs, sparse).fit();
   const double by_regression =
@@ -77,10 +79,10 @@ Result mocap_svi(const Settings& settings) {
 
   GplvmOptions small;
   small.latent = latent;
-  small.inducing = inducing;
+  small.inducing = few(inducing, 12);
   small.training.starts = 1;
   small.seed = settings.seed;
-  small.training.max_iterations = 150;
+  small.training.max_iterations = few(150, 2);
   std::vector<Index> some;
   for (Index i = 0; i < subset; ++i) some.push_back(i * train.rows() / subset);
   const GplvmFit collapsed = Gplvm(take_rows(train, some), small).fit();

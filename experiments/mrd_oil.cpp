@@ -13,6 +13,7 @@
 #include "covary/random/random.hpp"
 #include "experiments.hpp"
 #include "latent_support.hpp"
+#include "small.hpp"
 #include "sparse_support.hpp"
 #include "support.hpp"
 
@@ -27,7 +28,7 @@ struct Flow {
 };
 
 Flow read_flow(const std::string& name) {
-  const RowMatrix all = read_table(find_data("oil_flow/" + name)).values;
+  const RowMatrix all = read_data("oil_flow/" + name).values;
   Flow out{all.leftCols(measurements), {}};
   for (Index i = 0; i < all.rows(); ++i)
     out.label.push_back(static_cast<Index>(all(i, label_column)));
@@ -57,7 +58,7 @@ Result mrd_oil(const Settings& settings) {
   result.source = "Damianou (2015), section 5.3.4, Figs 5.11 and 5.12";
   const Flow train = read_flow("train.csv"), test = read_flow("test.csv");
   const auto N = static_cast<Index>(train.label.size());
-  const Index repeats = settings.repeats ? settings.repeats : default_repeats;
+  const Index repeats = settings.repeats ? settings.repeats : few(default_repeats, 1);
   RowMatrix seen(test.Y.rows(), measurements + classes);
   seen << test.Y, RowMatrix::Constant(test.Y.rows(), classes, std::nan(""));
   const struct {
@@ -76,14 +77,14 @@ Result mrd_oil(const Settings& settings) {
           N, std::min(size.rows, N), Random(settings.seed + static_cast<std::uint64_t>(r), 0x011));
       GplvmOptions o;
       o.latent = 8;
-      o.inducing = 50;
+      o.inducing = few(50, 10);
       o.views = {{"measurements", columns_between(0, measurements)},
                  {"labels", columns_between(measurements, measurements + classes)}};
       o.training.starts = 1;
       o.seed = settings.seed;
-      o.training.max_iterations = 500;
+      o.training.max_iterations = few(500, 2);
       const GplvmFit fit = Gplvm(both_views(train, rows), o).fit();
-      const auto found = fit.infer(seen);
+      const auto found = fit.infer(seen, few(200, 2));
       const RowMatrix decoded = fit.decode(found.mean, found.variance).mean.rightCols(classes);
       std::vector<Index> by_model(test.label.size()), by_row;
       for (std::size_t i = 0; i < by_model.size(); ++i)

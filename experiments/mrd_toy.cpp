@@ -13,6 +13,7 @@
 #include "covary/random/random.hpp"
 #include "experiments.hpp"
 #include "ledger.hpp"
+#include "small.hpp"
 #include "sparse_support.hpp"
 
 namespace covary::experiments {
@@ -51,6 +52,7 @@ Vector one_set(std::uint64_t seed, std::uint64_t data_seed) {
   o.views = {{"a", {}}, {"b", {}}};
   for (Index p = 0; p < 2 * columns; ++p) o.views[p < columns ? 0 : 1].columns.push_back(p);
   o.seed = seed;
+  o.training.max_iterations = few(o.training.max_iterations, 5);
   const GplvmFit fit = Gplvm(Y, o).fit();
   const Matrix relevance = fit.relevance();
   Vector out = Vector::Zero(7 + 2 * latent);
@@ -74,7 +76,7 @@ Result mrd_toy(const Settings& settings, Ledger& ledger) {
   Result result;
   result.name = "mrd-toy";
   result.source = "Damianou (2015), section 5.3.1, Fig. 5.2";
-  const Index repeats = settings.repeats ? settings.repeats : default_repeats;
+  const Index repeats = settings.repeats ? settings.repeats : few(default_repeats, 1);
   Index right = 0;
   for (Index r = 0; r < repeats; ++r) {
     const Vector found = ledger.once(fmt::format("data set {}", r), 7 + 2 * latent, [&] {

@@ -19,6 +19,7 @@
 #include "covary/linalg/parallel.hpp"
 #include "covary/random/random.hpp"
 #include "experiments.hpp"
+#include "small.hpp"
 #include "support.hpp"
 
 namespace covary::experiments {
@@ -47,7 +48,8 @@ struct PriorSampling {
 // three points: with all six it rests on about ten of the functions, too few for an error.
 PriorSampling sample_functions(const Kernel& kernel, const Vector& x, const Vector& y,
                                std::uint64_t seed) {
-  constexpr Index tasks = 100, each = 10000, first = 3;
+  constexpr Index tasks = 100, first = 3;
+  const Index each = few(10000, 100);
   constexpr double noise = noise_sd * noise_sd;
   const Matrix L = cholesky(prior_covariance(kernel, x), "the prior covariance").L;
   const double constant = -0.5 * first * std::log(2 * std::numbers::pi * noise) -
@@ -70,7 +72,8 @@ PriorSampling sample_functions(const Kernel& kernel, const Vector& x, const Vect
       sums(2, task) += ratio * ratio;
     }
   });
-  const double n = tasks * each, sum = sums.row(1).sum(), squares = sums.row(2).sum();
+  const auto n = static_cast<double>(tasks * each);
+  const double sum = sums.row(1).sum(), squares = sums.row(2).sum();
   return {sums.row(0).sum(), sum / n, std::sqrt(squares - sum * sum / n) / n, sum * sum / squares};
 }
 

@@ -13,6 +13,7 @@
 #include "covary/kernels/kernels.hpp"
 #include "covary/models/regression.hpp"
 #include "experiments.hpp"
+#include "small.hpp"
 #include "support.hpp"
 
 namespace covary::experiments {
@@ -36,7 +37,7 @@ Prediction fit(const Kernel& kernel, bool learn_period, const SyntheticData& dat
                const Vector& grid, Index s, Scores& out) {
   RegressionOptions options;
   options.kernel = kernel;
-  options.training.starts = 20;  // the optimum where all is noise catches many
+  options.training.starts = few(20, 2);  // the optimum where all is noise catches many
   options.scale_inputs = options.scale_outputs = ScaleMode::none;
   Regression model(data.X, inputs(data.y), options);
   const bool has_period = model.parameters().contains("kernel.period");

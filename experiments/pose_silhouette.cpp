@@ -18,13 +18,17 @@
 #include "experiments.hpp"
 #include "latent_support.hpp"
 #include "map_rows.hpp"
+#include "small.hpp"
 #include "sparse_support.hpp"
 
 namespace covary::experiments {
 namespace {
 
 constexpr Index silhouette = 100, joints = 21, pose = 3 * joints, latent = 12, inducing = 100;
-constexpr Index static_iterations = 300, iterations = 60, every = 2;  // of the training frames
+constexpr Index static_iterations = 300, iterations = 60;
+
+// Of the training frames.
+Index every() { return few(2, 20); }
 
 struct Walks {
   RowMatrix S, P;                // silhouettes and poses
@@ -37,14 +41,14 @@ struct PoseData {
 };
 
 PoseData read_walks() {
-  const RowMatrix all = read_table(find_data("silhouette/train.csv.gz")).values;
+  const RowMatrix all = read_data("silhouette/train.csv.gz").values;
   PoseData out;
   std::vector<Index> rows;
   std::vector<double> times;
   const Index ranges[][2] = {{0, 100}, {336, 405}, {405, 471}, {471, 954}, {954, 1531}};
   for (const auto& range : ranges) {
     out.train.sequences.push_back(static_cast<Index>(rows.size()));
-    for (Index i = range[0]; i < range[1]; i += every) {
+    for (Index i = range[0]; i < range[1]; i += every()) {
       rows.push_back(i);
       times.push_back(static_cast<double>(i - range[0]));
     }
@@ -56,8 +60,9 @@ PoseData read_walks() {
   };
   take(out.train, rows);
   out.train.times = Eigen::Map<const Vector>(times.data(), static_cast<Index>(times.size()));
-  take(out.test, columns_between(1769, 1927));
-  out.test.times = Vector::LinSpaced(158, 0.0, 157.0);
+  const Index n = few(158, 30);
+  take(out.test, columns_between(1769, 1769 + n));
+  out.test.times = Vector::LinSpaced(n, 0.0, static_cast<double>(n - 1));
   return out;
 }
 
@@ -102,7 +107,7 @@ RowMatrix linear_regression(const Walks& train, const Walks& test) {
 // Of each test frame the training frame whose neighbourhood in time has the nearest silhouettes,
 // over 2·window + 1 of its frames.
 std::vector<Index> nearest_runs(const Walks& train, const Walks& test, Index window) {
-  const auto pace = std::lround(every / (test.times(1) - test.times(0)));
+  const auto pace = std::lround(static_cast<double>(every()) / (test.times(1) - test.times(0)));
   Matrix apart(test.S.rows(), train.S.rows());
   for (Index i = 0; i < test.S.rows(); ++i)
     apart.row(i) = (train.S.rowwise() - test.S.row(i)).rowwise().squaredNorm();
@@ -133,6 +138,7 @@ RowMatrix exact_regression(const Walks& train, const Walks& test, std::uint64_t 
   RegressionOptions o;
   o.kernel = "se";
   o.training.starts = 1;
+  o.training.max_iterations = few(o.training.max_iterations, 3);
   o.seed = seed;
   return Regression(train.S, train.P, o).fit().predict(test.S).mean;
 }
@@ -143,14 +149,14 @@ RowMatrix exact_regression(const Walks& train, const Walks& test, std::uint64_t 
 GplvmOptions mrd_options(Index of_poses, std::uint64_t seed, Index most_iterations) {
   GplvmOptions o;
   o.latent = of_poses ? of_poses : latent;
-  o.inducing = inducing;
+  o.inducing = few(inducing, 12);
   o.views = {{"pose", columns_between(0, pose)},
              {"silhouette", columns_between(pose, pose + silhouette)}};
   if (of_poses) o.start_view = "pose";
   o.training.starts = of_poses ? 1 : 3;
-  o.fixed_point = 10;
+  o.fixed_point = few(10, 1);
   o.seed = seed;
-  o.training.max_iterations = most_iterations;
+  o.training.max_iterations = few(most_iterations, 2);
   return o;
 }
 
@@ -176,7 +182,7 @@ Ways pose_walk(const Walks& train, const Walks& test, std::uint64_t seed) {
   Ways out;
   for (const Index start : starts) {
     GplvmOptions o = mrd_options(start, seed, iterations);
-    o.held_iterations = iterations;
+    o.held_iterations = few(iterations, 2);
     o.times = train.times;
     o.sequences = train.sequences;
     out.names.push_back(fmt::format("from {} components of the {}", start ? start : latent,
@@ -187,6 +193,7 @@ Ways pose_walk(const Walks& train, const Walks& test, std::uint64_t seed) {
           silhouettes_alone(test), test.times,
           {.starts = {take_rows(moving.mean, nearest_rows(test.S, train.S)),
                       take_rows(moving.mean, nearest_runs(train, test, 5))},
+           .iterations = few(100, 2),
            .own_noise = own_noise});
     };
     const auto poses = [&](const auto& walk) {
@@ -277,7 +284,7 @@ Result pose_silhouette(const Settings& settings) {
                ours <= 2.94, fmt::format("{:.3f}", ours));
   const GplvmFit still =
       Gplvm(both_views(d.train), mrd_options(0, settings.seed, static_iterations)).fit();
-  const auto found = still.infer(silhouettes_alone(d.test));
+  const auto found = still.infer(silhouettes_alone(d.test), few(200, 2));
   add("MRD, static", "4.67",
       RowMatrix(still.decode(found.mean, found.variance).mean.leftCols(pose)),
       fmt::format("bound {:.0f}", still.value));

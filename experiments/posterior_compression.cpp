@@ -14,6 +14,7 @@
 #include "covary/inference/compression.hpp"
 #include "covary/models/compress.hpp"
 #include "experiments.hpp"
+#include "small.hpp"
 #include "sparse_support.hpp"
 
 namespace covary::experiments {
@@ -38,9 +39,9 @@ std::optional<Compressed> compressed(const RegressionFit& large, double loss,
   CompressOptions o;
   o.loss = loss;
   o.features = kinds;
-  o.iterations = compressing;
+  o.iterations = few(compressing, 2);
   o.seed = seed;
-  o.most_inducing = 200;
+  o.most_inducing = few(200, 8);
   try {
     return compress(large, o);
   } catch (const NumericalError&) {
@@ -189,7 +190,7 @@ Result posterior_compression(const Settings& settings) {
   Result result;
   result.name = "posterior-compression";
   result.source = "van der Wilk (2019), sections 4.5.2 and 4.5.3, Figs 4.10 to 4.12 (E4.8–E4.10)";
-  const BasisTraining how{.iterations = settings.repeats ? settings.repeats : 1000,
+  const BasisTraining how{.iterations = settings.repeats ? settings.repeats : few(1000, 2),
                           .seed = settings.seed,
                           .subset = 300};
   std::optional<RegressionFit> large;

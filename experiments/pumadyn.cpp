@@ -15,6 +15,7 @@
 #include "covary/data/metrics.hpp"
 #include "covary/data/table.hpp"
 #include "experiments.hpp"
+#include "small.hpp"
 #include "sparse_support.hpp"
 #include "support.hpp"
 
@@ -29,7 +30,7 @@ struct Split {
 };
 
 Data read(const std::string& name) {
-  const Table t = read_table(find_data("pumadyn32nm/" + name + ".csv.gz"));
+  const Table t = read_data("pumadyn32nm/" + name + ".csv.gz");
   return {t.values.leftCols(32), t.values.col(32)};
 }
 
@@ -56,9 +57,8 @@ void score(const RegressionFit& fit, double N, const Split& data, Index run, Sco
       ++found;
       names += fmt::format("{}x{}", names.empty() ? "" : " ", d);
     }
-  out.values.row(run) << -fit.value / N,
-      std::sqrt(noise) * fit.output_scaling.scale[0], rmse(data.test.Y.col(0), p.mean.col(0)),
-      static_cast<double>(found);
+  out.values.row(run) << -fit.value / N, std::sqrt(noise) * fit.output_scaling.scale[0],
+      rmse(data.test.Y.col(0), p.mean.col(0)), static_cast<double>(found);
   progress(fmt::format("  NLML/N {:.4f}, σ_n {:.4f}, RMSE {:.4f}, {} inputs: {}",
                        out.values(run, 0), out.values(run, 1), out.values(run, 2), found,
                        found > 6 ? "…" : names));
@@ -75,7 +75,7 @@ SparseRegressionOptions options(const Approximation& a, const RowMatrix& Z, std:
   o.scale_inputs = o.scale_outputs = ScaleMode::none;
   o.subset = 0;
   o.seed = seed;
-  o.training.max_iterations = iterations;
+  o.training.max_iterations = few(iterations, 3);
   o.certificate_flops = 0;
   return o;
 }
@@ -110,13 +110,13 @@ RegressionFit frozen_first(const Split& data, const SparseRegressionOptions& o) 
 RegressionFit subset_of_data(const Split& data, std::uint64_t seed) {
   std::optional<Vector> values;
   for (const Index rows : {512, 2048}) {
-    const auto chosen = sample_rows(data.train.size(), rows, Random(seed, 7));
+    const auto chosen = sample_rows(data.train.size(), few(rows, rows / 16), Random(seed, 7));
     RegressionOptions o;
     o.scale_inputs = o.scale_outputs = ScaleMode::none;
     o.training.starts = rows == 512 ? 3 : 1;
     o.seed = seed;
     o.standard_errors = Switch::off;
-    o.training.max_iterations = rows == 512 ? 200 : 40;
+    o.training.max_iterations = few(rows == 512 ? 200 : 40, 3);
     Regression model(data.train.X(chosen, Eigen::all), data.train.Y(chosen, Eigen::all), o);
     if (values) model.parameters().set_values(*values);
     progress(fmt::format("an exact fit of {} rows", rows));
@@ -157,7 +157,8 @@ Result pumadyn(std::uint64_t seed) {
     SparseRegressionOptions o;  // as `covary fit --model vfe --inducing 40` has it
     o.inducing = M;
     o.seed = own;
-    o.training.max_iterations = iterations;
+    o.subset = few(o.subset, 50);
+    o.training.max_iterations = few(iterations, 3);
     o.certificate_flops = 0;
     score(train(data, o), N, data, r, ours);
   }

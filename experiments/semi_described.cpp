@@ -19,6 +19,7 @@
 #include "covary/models/sparse_regression.hpp"
 #include "covary/random/random.hpp"
 #include "experiments.hpp"
+#include "small.hpp"
 #include "sparse_support.hpp"
 
 namespace covary::experiments {
@@ -47,7 +48,8 @@ struct Problem {
 };
 
 Problem simulated(std::uint64_t seed) {
-  constexpr Index complete = 40, holed = 60, tested = 100, Q = 15, P = 5;
+  constexpr Index Q = 15, P = 5;
+  const Index complete = few(40, 12), holed = few(60, 8), tested = few(100, 10);
   const Index n = complete + holed + tested;
   const Vector t = Vector::LinSpaced(n, 0.0, 6.0 * std::numbers::pi);
   const Vector over_time = (Vector(2) << 1.0, 1.0 / std::sqrt(0.2)).finished(),
@@ -70,10 +72,11 @@ Problem simulated(std::uint64_t seed) {
 
 // Frames of walks and runs: of 59 numbers the last 39 are inputs, the first 20 outputs.
 Problem motions(std::uint64_t seed) {
-  constexpr Index complete = 50, holed = 80, tested = 200, P = 20;
-  const RowMatrix all = read_table(find_data("cmu_mocap_35/features59_train.csv.gz")).values;
+  constexpr Index P = 20;
+  const Index complete = few(50, 12), holed = few(80, 8), tested = few(200, 10);
+  const RowMatrix all = read_data("cmu_mocap_35/features59_train.csv.gz").values;
   std::vector<Index> rows = Random(seed, 0x5d).permutation(all.rows());
-  rows.resize(complete + holed + tested);
+  rows.resize(static_cast<std::size_t>(complete + holed + tested));
   const RowMatrix frames = take_rows(all, rows).rightCols(59);
   return {frames.rightCols(59 - P), frames.leftCols(P), complete, holed, tested, 35,
           ScaleMode::columns,       ScaleMode::columns, false};
@@ -115,11 +118,11 @@ RowMatrix imputed_mean(const RowMatrix& X, const RowMatrix& Y, const RowMatrix& 
     if (!X.row(i).array().isNaN().all()) seen.push_back(i);
   RowMatrix filled = take_rows(X, seen);
   GplvmOptions o;
-  o.latent = 10;
-  o.inducing = 30;
+  o.latent = few(10, 3);
+  o.inducing = few(30, 6);
   o.training.starts = 1;
   o.seed = options.seed;
-  o.training.max_iterations = 300;
+  o.training.max_iterations = few(300, 2);
   const GplvmFit fit = Gplvm(filled, o).fit();
   const RowMatrix decoded = fit.decode(fit.mean, fit.variance).mean;
   filled = filled.array().isNaN().select(decoded, filled);
@@ -136,15 +139,18 @@ std::vector<Errors> compare(const Problem& p, double rate, std::uint64_t seed) {
                   truth = p.Y.bottomRows(p.tested), whole = X.topRows(p.complete),
                   own = Y.topRows(p.complete);
   MissingInputsOptions s;
-  s.inducing = p.inducing;
+  s.inducing = few(p.inducing, 6);
   s.kernel = "se";
   s.seed = seed;
+  s.held_iterations = few(s.held_iterations, 2);
+  s.training.max_iterations = few(s.training.max_iterations, 2);
   s.scale_inputs = p.scale_inputs;
   s.scale_outputs = p.scale_outputs;
   const MissingInputsFit learned = MissingInputsRegression(X, Y, s).fit();
   RegressionOptions g;
   g.kernel = s.kernel;
   g.seed = seed;
+  g.training.max_iterations = few(g.training.max_iterations, 3);
   g.scale_inputs = s.scale_inputs;
   g.scale_outputs = s.scale_outputs;
   g.standard_errors = Switch::off;
@@ -218,7 +224,7 @@ Result semi_described(const Settings& settings) {
   Result result;
   result.name = "semi-described";
   result.source = "Damianou (2015), section 4.3.1, Figs 4.2, 4.3";
-  const Index repeats = settings.repeats ? settings.repeats : default_repeats;
+  const Index repeats = settings.repeats ? settings.repeats : few(default_repeats, 1);
   const std::uint64_t seed = settings.seed + 2;
   std::vector<Problem> toys;
   for (Index r = 0; r < repeats; ++r)

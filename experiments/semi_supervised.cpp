@@ -23,6 +23,7 @@
 #include "covary/random/random.hpp"
 #include "experiments.hpp"
 #include "ledger.hpp"
+#include "small.hpp"
 #include "sparse_support.hpp"
 #include "support.hpp"
 
@@ -44,12 +45,12 @@ struct LabelledRows {
 };
 
 LabelledRows oil() {
-  const Table table = read_table(find_data("oil_flow/train.csv"));
+  const Table table = read_data("oil_flow/train.csv");
   return {"oil", table.values.leftCols(12), table.values.col(14), 3, 0.7, {10, 20, 40, 80, 160}};
 }
 
 LabelledRows usps() {
-  const Table table = read_table(find_data("usps/train.csv.gz"));
+  const Table table = read_data("usps/train.csv.gz");
   std::vector<Index> kept;
   for (Index i = 0; i < table.rows() && kept.size() < 2000; ++i)
     if (const double d = table.values(i, 0); d == 0.0 || d == 2.0 || d == 4.0 || d == 6.0)
@@ -63,9 +64,9 @@ GplvmFit gplvm_of(const RowMatrix& X, std::uint64_t seed) {
   GplvmOptions o;
   o.latent = latent;
   o.inducing = inducing;
-  o.training.starts = starts;
+  o.training.starts = few(starts, 1);
   o.seed = seed;
-  o.training.max_iterations = 500;
+  o.training.max_iterations = few(500, 3);
   return Gplvm(X, o).fit();
 }
 
@@ -136,7 +137,7 @@ Matrix one_split(const LabelledRows& data, std::uint64_t seed) {
   const RowMatrix X = take_rows(data.X, split.train), test = take_rows(data.X, split.test);
   const Vector labels = data.labels(split.train), truth = data.labels(split.test);
   const GplvmFit all = gplvm_of(X, seed);
-  const RowMatrix test_means = all.infer(test).mean(Eigen::all, used_by(all));
+  const RowMatrix test_means = all.infer(test, few(200, 2)).mean(Eigen::all, used_by(all));
   Matrix out(static_cast<Index>(data.counts.size()), static_cast<Index>(methods.size()));
   for (Index c = 0; c < out.rows(); ++c) {
     const Random random(seed, 0x5e00 + static_cast<std::uint64_t>(c));
@@ -144,7 +145,7 @@ Matrix one_split(const LabelledRows& data, std::uint64_t seed) {
         labelled_rows(labels, data.counts[static_cast<std::size_t>(c)], data.classes, random);
     const Vector own = labels(rows);
     const RowMatrix seen = take_rows(X, rows);
-    const GplvmFit few = gplvm_of(seen, seed);
+    const GplvmFit own_fit = gplvm_of(seen, seed);
     std::vector<Index> every(rows.size());
     for (std::size_t i = 0; i < every.size(); ++i) every[i] = static_cast<Index>(i);
     const auto wrong = [&](const Features& train, const RowMatrix& at) {
@@ -152,8 +153,8 @@ Matrix one_split(const LabelledRows& data, std::uint64_t seed) {
     };
     out(c, 0) = wrong(drawn(all, rows, own, draws, random), test_means);
     out(c, 1) = wrong(drawn(all, rows, own, 0, random), test_means);
-    out(c, 2) = wrong(drawn(few, every, own, draws, random),
-                      few.infer(test).mean(Eigen::all, used_by(few)));
+    out(c, 2) = wrong(drawn(own_fit, every, own, draws, random),
+                      own_fit.infer(test, few(200, 2)).mean(Eigen::all, used_by(own_fit)));
     for (const bool whole : {false, true})
       out(c, whole ? 4 : 3) = static_cast<double>(
           component_errors(whole ? X : seen, {seen, own}, test, truth, data.classes));
@@ -176,7 +177,7 @@ Result semi_supervised(const Settings& settings, Ledger& ledger) {
     const double trained = (1.0 - data.tested) * static_cast<double>(data.X.rows());
     while (!data.counts.empty() && static_cast<double>(data.counts.back()) > 0.9 * trained)
       data.counts.pop_back();
-    const Index repeats = settings.repeats ? settings.repeats : data.name == "oil" ? 10 : 8;
+    const Index repeats = settings.repeats ? settings.repeats : few(data.name == "oil" ? 10 : 8, 1);
     const auto counts = static_cast<Index>(data.counts.size());
     std::vector<Matrix> each;
     for (Index r = 0; r < repeats; ++r) {

@@ -1,5 +1,7 @@
 #include "sparse_support.hpp"
 
+#include "small.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -57,7 +59,7 @@ double variance_of(const RowMatrix& Y) {
 }  // namespace
 
 Data snelson() {
-  const Table table = read_table(find_data("snelson1d/train.csv"));
+  const Table table = read_data("snelson1d/train.csv");
   return {table.values.leftCols(1), table.values.col(1)};
 }
 
@@ -100,6 +102,7 @@ RowMatrix tighten_upper_bound(const Data& data, const RowMatrix& Z, const Theta&
   c.problem.guard_eigenvalue = true;
   Jitter jitter;
   LbfgsOptions options;
+  options.max_iterations = few(options.max_iterations, 5);
   options.objective_changed = [&jitter] { return std::exchange(jitter.raised, false); };
   const Objective bound = [&](const Vector& z, Vector* gradient) -> std::optional<double> {
     c.values.z = z;
@@ -121,7 +124,8 @@ Found fit_exact(const Data& data, std::uint64_t seed) {
   RegressionOptions options;
   options.kernel = "se";
   options.scale_inputs = options.scale_outputs = ScaleMode::none;
-  options.training.starts = 10;
+  options.training.starts = few(10, 1);
+  options.training.max_iterations = few(options.training.max_iterations, 10);
   options.seed = seed;
   options.standard_errors = Switch::off;
   const RegressionFit fit = Regression(data.X, data.Y, options).fit();
@@ -138,7 +142,7 @@ Found fit_sparse(const Data& data, const Approximation& a, ConstRows Z, const Th
   options.subset = 0;
   options.certificate_flops = 0;
   options.jitter = jitter;
-  options.training.max_iterations = iterations;
+  options.training.max_iterations = few(iterations, 5);
   SparseRegression model(data.X, data.Y, options);
   Parameters& p = model.parameters();
   p.set("kernel.variance", start.variance);
@@ -165,7 +169,7 @@ Found fit_from_random(const Data& data, const Approximation& a, Index M, std::ui
 Found search(const Data& data, const Approximation& a, Index M, Index starts, std::uint64_t seed) {
   Found best;
   best.nlml = INFINITY;
-  for (Index r = 0; r < starts; ++r) {
+  for (Index r = 0; r < few(starts, 2); ++r) {
     try {
       Found next = fit_from_random(data, a, M, seed, r);
       if (next.nlml < best.nlml) best = std::move(next);

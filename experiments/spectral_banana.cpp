@@ -16,13 +16,14 @@
 #include "covary/kernels/kernels.hpp"
 #include "covary/random/random.hpp"
 #include "experiments.hpp"
+#include "small.hpp"
 #include "sparse_support.hpp"
 
 namespace covary::experiments {
 namespace {
 
 constexpr Index sizes[] = {4, 9, 16, 36, 64, 100};
-constexpr Index count = 6, training_rows = 400, test_rows = 4000, default_repeats = 3;
+constexpr Index count = 6, default_repeats = 3;
 
 RowMatrix normal_like(const RowMatrix& X, Index n, Random random) {
   const Eigen::RowVectorXd mean = X.colwise().mean();
@@ -55,9 +56,10 @@ struct Scores {
 Result spectral_banana(const Settings& settings) {
   Result result;
   result.name = "spectral-banana";
+  const Index training_rows = few(400, 120), test_rows = few(4000, 100);
   result.source = "Burt (2018), section 5.2, Fig. 5.6 (E16)";
-  const Index repeats = settings.repeats ? settings.repeats : default_repeats;
-  const Table usual = read_table(find_data("banana/train400.csv"));
+  const Index repeats = settings.repeats ? settings.repeats : few(default_repeats, 1);
+  const Table usual = read_data("banana/train400.csv");
   const Classes original{usual.values.leftCols(2),
                          (usual.values.col(2).array() > 0.0).cast<double>()};
   const ClassifierSetup setup{se(true, {2.0, {1.0, 1.0}}), "bernoulli(probit)", 200, settings.seed};

@@ -9,6 +9,7 @@
 
 #include "covary/error.hpp"
 #include "experiments.hpp"
+#include "small.hpp"
 #include "spectral_support.hpp"
 #include "support.hpp"
 
@@ -36,7 +37,7 @@ Fitted train(const Data& data, const Vector& grid, Index M, const Theta& start, 
   o.scale_inputs = o.scale_outputs = ScaleMode::none;
   o.subset = 0;
   o.certificate_flops = 0.0;
-  o.training.max_iterations = 500;
+  o.training.max_iterations = few(500, 3);
   SparseRegression model(data.X, data.Y, o);
   Parameters& p = model.parameters();
   p.set("kernel.variance", start.variance);
@@ -112,7 +113,7 @@ Result spectral_preconvergence(const Settings& settings) {
   Result result;
   result.name = "spectral-preconvergence";
   result.source = "Burt (2018), section 5.1, Figs 5.4 and 5.5 (E14, E15), T17";
-  const Index sets = settings.repeats ? settings.repeats : default_sets;
+  const Index sets = settings.repeats ? settings.repeats : few(default_sets, 1);
   const Vector grid = Vector::LinSpaced(301, -15.0, 15.0);
   Kept exact, trained[count], held[count];
   double largest_ratio = 0.0;

@@ -13,13 +13,14 @@
 #include "covary/kernels/kernels.hpp"
 #include "covary/random/random.hpp"
 #include "experiments.hpp"
+#include "small.hpp"
 #include "sparse_support.hpp"
 #include "support.hpp"
 
 namespace covary::experiments {
 namespace {
 
-constexpr Index N = 1024, dims = 4, count = 7;
+constexpr Index dims = 4, count = 7;
 
 Index iterations(Index M) { return M <= 128 ? 200 : M == 256 ? 100 : M == 512 ? 50 : 20; }
 
@@ -42,6 +43,7 @@ Result synthetic_4d_m_sweep(std::uint64_t seed) {
   Result result;
   result.name = "synthetic-4d-m-sweep";
   result.source = "000 E3.5 (Fig. 3.5)";
+  const Index N = few(1024, 64);
   const RowMatrix X = Random(seed, 1).normal_matrix(2 * N, dims);
   const Kernel truth = se(false, {1.0, {1.5}});
   const Vector f = sample_prior(truth, truth.parameters(dims).values(), X, 1, seed).col(0);
@@ -53,6 +55,7 @@ Result synthetic_4d_m_sweep(std::uint64_t seed) {
   exact_options.kernel = "se";
   exact_options.scale_inputs = exact_options.scale_outputs = ScaleMode::none;
   exact_options.training.starts = 1;
+  exact_options.training.max_iterations = few(exact_options.training.max_iterations, 5);
   exact_options.standard_errors = Switch::off;
   const Vector exact = scores(Regression(train.X, train.Y, exact_options).fit(), test);
   result.add("full GP: NLML; σ_n; NLPP; SMSE", "", print(exact), "true σ_n: 0.1");
@@ -60,7 +63,7 @@ Result synthetic_4d_m_sweep(std::uint64_t seed) {
   const auto order = Random(seed, 3).permutation(N);
   Matrix vfe(count, 5), fitc(count, 5);
   for (Index i = 0; i < count; ++i) {
-    const Index M = Index{16} << i;
+    const Index M = N / 64 << i;
     const std::vector<Index> rows(order.begin(), order.begin() + M);
     for (const bool is_fitc : {false, true}) {
       SparseRegressionOptions o;
@@ -70,7 +73,7 @@ Result synthetic_4d_m_sweep(std::uint64_t seed) {
       o.scale_inputs = o.scale_outputs = ScaleMode::none;
       o.subset = 0;
       o.certificate_flops = 0;
-      o.training.max_iterations = iterations(M);
+      o.training.max_iterations = few(iterations(M), 2);
       const RegressionFit fit = SparseRegression(train.X, train.Y, o).fit();
       const Vector s = scores(fit, test);
       Matrix& table = is_fitc ? fitc : vfe;

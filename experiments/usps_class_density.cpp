@@ -21,6 +21,7 @@
 #include "covary/random/random.hpp"
 #include "experiments.hpp"
 #include "ledger.hpp"
+#include "small.hpp"
 #include "sparse_support.hpp"
 #include "support.hpp"
 
@@ -35,7 +36,7 @@ struct Images {
 };
 
 Images read_images(const char* file, Index rows, std::uint64_t seed) {
-  const Table table = read_table(find_data(file));
+  const Table table = read_data(file);
   std::vector<Index> kept(static_cast<std::size_t>(table.rows()));
   for (std::size_t i = 0; i < kept.size(); ++i) kept[i] = static_cast<Index>(i);
   if (rows > 0 && rows < table.rows()) kept = sample_rows(table.rows(), rows, Random(seed, 0x75));
@@ -69,10 +70,10 @@ Index svgp_errors(const Images& train, const Images& test, std::uint64_t seed) {
   o.kernel = "se";
   o.likelihood = "one_vs_rest(10, logit)";
   o.separate_kernels = true;
-  o.inducing = 50;
+  o.inducing = few(50, 10);
   o.selection = Selection::kmeans;
   o.scale_inputs = ScaleMode::global;
-  o.training.max_iterations = 40;
+  o.training.max_iterations = few(40, 1);
   o.seed = seed;
   return errors(Svgp(train.X, train.labels, o).fit().predict(test.X).probabilities, test.labels);
 }
@@ -84,13 +85,13 @@ Vector densities(const Images& train, const Images& test, std::uint64_t seed) {
   o.gplvm.latent = 10;
   o.gplvm.training.starts = 1;
   o.gplvm.seed = seed;
-  o.gplvm.training.max_iterations = 500;
+  o.gplvm.training.max_iterations = few(500, 2);
   const ClassDensityFit fit = fit_class_density(train.X, train.labels, o);
   Matrix joint(test.X.rows(), digits);
   double used = 0.0, seconds = 0.0;
   for (Index k = 0; k < digits; ++k) {
     const GplvmFit& density = fit.densities[static_cast<std::size_t>(k)];
-    joint.col(k) = density.log_density(test.X, 100, 1);
+    joint.col(k) = density.log_density(test.X, few(100, 2), 1);
     used += static_cast<double>(density.active().size()) / digits;
     seconds += density.summary.seconds;
   }
@@ -110,7 +111,7 @@ Result usps_class_density(const Settings& settings, Ledger& ledger) {
   result.add("rows for training; for testing", "7291; 2007",
              fmt::format("{}; {}", train.X.rows(), test.X.rows()),
              settings.rows ? "a part of the data, by --rows" : "all");
-  const Index repeats = settings.repeats ? settings.repeats : 5;
+  const Index repeats = settings.repeats ? settings.repeats : few(5, 1);
   Vector wrong(repeats), used(repeats), loss(repeats), seconds(repeats);
   for (Index r = 0; r < repeats; ++r) {
     const Vector found = ledger.once(fmt::format("seed {}", r), 4, [&] {

@@ -14,30 +14,35 @@
 #include "covary/random/random.hpp"
 #include "experiments.hpp"
 #include "latent_support.hpp"
+#include "small.hpp"
 #include "sparse_support.hpp"
 
 namespace covary::experiments {
 namespace {
 
-constexpr Index side = 320, pixels = side * side, frames = 80, block = 4, latent = 8;
+constexpr Index frames = 80, block = 4, latent = 8;
 constexpr double noise = 2.0;
+
+Index side() { return few(320, 40); }
+Index pixels() { return side() * side(); }
 
 RowMatrix scene(std::uint64_t seed) {
   Random random(seed, 0x71de0);
-  RowMatrix out(frames, pixels);
+  RowMatrix out(frames, pixels());
+  const double unit = 320.0 / static_cast<double>(side());
   for (Index t = 0; t < frames; ++t) {
     const double at = 2.0 * std::numbers::pi * static_cast<double>(t) / 40.0;
     const double x1 = 160.0 + 90.0 * std::cos(at), y1 = 120.0 + 50.0 * std::sin(at);
     const double x2 = 160.0 + 100.0 * std::sin(0.7 * at + 1.0), size = 40.0 + 12.0 * std::cos(at);
-    for (Index i = 0; i < side; ++i)
-      for (Index j = 0; j < side; ++j) {
-        const double u = static_cast<double>(j), v = static_cast<double>(i);
+    for (Index i = 0; i < side(); ++i)
+      for (Index j = 0; j < side(); ++j) {
+        const double u = unit * static_cast<double>(j), v = unit * static_cast<double>(i);
         const double first =
             std::exp(-0.5 * ((u - x1) * (u - x1) + (v - y1) * (v - y1)) / (size * size));
         const double second =
             std::exp(-0.5 * ((u - x2) * (u - x2) + (v - 240.0) * (v - 240.0)) / 900.0);
-        out(t, i * side + j) = 60.0 + 20.0 * std::sin(u / 25.0) * std::cos(v / 30.0) +
-                               110.0 * first + 60.0 * second + noise * random.normal();
+        out(t, i * side() + j) = 60.0 + 20.0 * std::sin(u / 25.0) * std::cos(v / 30.0) +
+                                 110.0 * first + 60.0 * second + noise * random.normal();
       }
   }
   return out;
@@ -52,7 +57,7 @@ Result video(const Settings& settings) {
   const RowMatrix Y = scene(settings.seed);
   std::vector<Index> train, test, seen, missing;
   for (Index t = 0; t < frames; ++t) (t / block % 2 ? test : train).push_back(t);
-  for (Index p = 0; p < pixels; ++p) (p % side < side / 2 ? seen : missing).push_back(p);
+  for (Index p = 0; p < pixels(); ++p) (p % side() < side() / 2 ? seen : missing).push_back(p);
   const RowMatrix known = take_rows(Y, train), held_out = take_rows(Y, test);
   const auto error = [&](const RowMatrix& predicted) {
     return (predicted - held_out)(Eigen::all, missing).squaredNorm() /
@@ -64,7 +69,7 @@ Result video(const Settings& settings) {
   double nearest = 1e300;
   Index best_k = 0;
   for (Index k = 1; k <= 5; ++k) {
-    RowMatrix mean = RowMatrix::Zero(held_out.rows(), pixels);
+    RowMatrix mean = RowMatrix::Zero(held_out.rows(), pixels());
     for (Index i = 0; i < a.rows(); ++i) {
       const Vector apart = (b.rowwise() - a.row(i)).rowwise().squaredNorm();
       std::vector<Index> order = columns_between(0, b.rows());
@@ -86,13 +91,14 @@ Result video(const Settings& settings) {
     o.times(static_cast<Index>(i), 0) = static_cast<double>(train[i]);
   o.dynamics = "matern32 + white";
   o.training.starts = 1;
+  o.training.max_iterations = few(o.training.max_iterations, 2);
   o.seed = settings.seed;
   const GplvmFit fit = Gplvm(known, o).fit();
   progress(fmt::format("bound {:.0f} after {:.0f} s: {}", fit.value, fit.summary.seconds,
                        fit.summary.reason));
   RowMatrix half = held_out;
   for (const Index p : missing) half.col(p).setConstant(std::nan(""));
-  const auto found = fit.infer(half);
+  const auto found = fit.infer(half, few(200, 2));
   const double ours = error(fit.decode(found.mean, found.variance).mean);
   const RowMatrix times = Vector(Eigen::Map<const Eigen::Matrix<Index, Eigen::Dynamic, 1>>(
                                      test.data(), static_cast<Index>(test.size()))
@@ -101,7 +107,7 @@ Result video(const Settings& settings) {
   const double by_time = error(fit.decode(between.mean, between.variance).mean);
 
   result.add("pixels a frame; frames for training; for testing", "103 680 and more",
-             fmt::format("{}; {}; {}", pixels, train.size(), test.size()));
+             fmt::format("{}; {}; {}", pixels(), train.size(), test.size()));
   result.add("squared error a missing pixel: GP-LVM", "2.52, 9.36, 4.01",
              fmt::format("{:.3f}", ours),
              fmt::format("the noise alone is {:.1f}; their videos are others", noise * noise));
@@ -112,12 +118,12 @@ Result video(const Settings& settings) {
              fmt::format("{:.1f}; {}", fit.summary.seconds, fit.active().size()));
   result.claim("below the nearest frames", ours < nearest,
                fmt::format("{:.3f} and {:.3f}", ours, nearest));
-  Matrix image(side / 4, side / 4);
+  Matrix image(side() / 4, side() / 4);
   const RowMatrix shown = fit.decode(found.mean.topRows(1), found.variance.topRows(1)).mean;
   for (Index i = 0; i < image.rows(); ++i)
     for (Index j = 0; j < image.cols(); ++j)
-      image(i, j) =
-          j < image.cols() / 2 ? held_out(0, 4 * i * side + 4 * j) : shown(0, 4 * i * side + 4 * j);
+      image(i, j) = j < image.cols() / 2 ? held_out(0, 4 * i * side() + 4 * j)
+                                         : shown(0, 4 * i * side() + 4 * j);
   result.series.push_back({"a held-out frame: the left half seen, the right completed", {}, image});
   return result;
 }

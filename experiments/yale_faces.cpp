@@ -11,6 +11,7 @@
 #include "covary/random/random.hpp"
 #include "experiments.hpp"
 #include "latent_support.hpp"
+#include "small.hpp"
 #include "sparse_support.hpp"
 
 namespace covary::experiments {
@@ -23,8 +24,8 @@ constexpr double in_use = 0.01;
 
 // The images of each of six people, in the order of the lights.
 std::vector<RowMatrix> read_faces() {
-  const RowMatrix all = read_table(find_data("yale_faces_b/images-idx3-ubyte.gz")).values;
-  const RowMatrix label = read_table(find_data("yale_faces_b/labels-idx1-ubyte.gz")).values;
+  const RowMatrix all = read_data("yale_faces_b/images-idx3-ubyte.gz").values;
+  const RowMatrix label = read_data("yale_faces_b/labels-idx1-ubyte.gz").values;
   std::vector<RowMatrix> out;
   for (Index k = 1; k <= 2 * people; ++k) {
     std::vector<Index> rows;
@@ -68,13 +69,13 @@ Result yale_faces(const Settings& settings) {
     }
   GplvmOptions o;
   o.latent = latent;
-  o.inducing = inducing;
+  o.inducing = few(inducing, 12);
   o.views = {{"a", columns_between(0, pixels)}, {"b", columns_between(pixels, 2 * pixels)}};
   o.training.starts =
       3;  // components of each view, what the views share, components of both together
-  o.fixed_point = 10;
+  o.fixed_point = few(10, 1);
   o.seed = settings.seed;
-  o.training.max_iterations = iterations;
+  o.training.max_iterations = few(iterations, 2);
   const GplvmFit fit = Gplvm(Y, o).fit();
   const char* starts[] = {"components of each view", "what the views share",
                           "components of both together"};

@@ -169,15 +169,6 @@ class Contract(CommandLine):
         refused = self.json_of("experiment", "run", "factor-graph", "--checkpoint", file, status=2)
         self.assertIn("--checkpoint", refused["error"])
 
-    def test_experiments_hold(self):
-        for e in self.json_of("experiment", "list")["experiments"]:
-            if e["data"] or e["long"]:  # every clone must pass, and soon
-                continue
-            with self.subTest(experiment=e["name"]):
-                result = self.json_of("experiment", "run", e["name"])
-                self.assertTrue(result["holds"])
-                self.assertTrue(result["rows"])
-
 
 if __name__ == "__main__":
     unittest.main()
