@@ -21,9 +21,9 @@ RegressionFit fit_plain(ConstRows X, ConstRows Y, SparseRegressionOptions option
 
 void start_mapping(Parameters& mapping, const RegressionFit& plain, bool inducing) {
   for (const Parameter& own : plain.parameters.all()) {
-    if (!mapping.at(own.path).tied_to.empty()) continue;
-    const bool is_feature = own.path == "features.Z";
-    if (is_feature ? inducing && mapping.at(own.path).value.size() == own.value.size() : true)
+    const Parameter& there = mapping.at(own.path);
+    const bool takes = own.path != "features.Z" || inducing;
+    if (takes && there.tied_to.empty() && there.value.size() == own.value.size())
       mapping.set(own.path, own.value);
   }
 }

@@ -171,8 +171,8 @@ NamedColumns GeneralisedFit::sample(const Table& table, const TableQuestion& q) 
           fmt::format("--posterior {} is for latent inputs; the functions of this model are drawn "
                       "by elliptical",
                       q.posterior));
-    const auto rows = static_cast<double>(X.rows());
-    require_memory(24.0 * rows * rows, X.rows(),
+    const auto N = static_cast<double>(X.rows());
+    require_memory(24.0 * N * N, X.rows(),
                    fmt::format("the prior covariance of {} rows", X.rows()));
     NamedColumns out = named_draws(
         sample_exactly(X, targets_of(*this, table), exposure_of(table, q),
