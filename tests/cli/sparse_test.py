@@ -87,7 +87,7 @@ class Sparse(CommandLine):
                 self.assertIsNone(made["upper_bound"])
                 self.assertLess(self.json_of("evaluate", out, self.test)["rmse"], 0.5)
         self.refused(*fit, "--features", "rff", "--inducing", "40", "--model", "vfe", says=["use --model sor"])
-        self.refused(*fit, "--features", "rff", says=["give their number"])
+        self.refused(*fit, "--features", "rff", says=["give --inducing"])
 
     def test_features_of_one_column(self):
         fit = ("fit", self.train, "--target", "y", "--inputs", "a", "--model", "vfe", "--max-iter", "20", "--inducing", "15")
