@@ -69,7 +69,7 @@ class Series(CommandLine):
 
     def test_bad_calls_say_what_to_do(self):
         fit = ("fit", self.table, "--target", "a", "--lags", "3")
-        self.refused(*fit, "--inputs", "b", says=["the targets' past"])
+        self.refused(*fit, "--inputs", "b", says=["takes the inputs from the targets"])
         self.refused(*fit, "--likelihood", "poisson", says=["--lags is for --model exact"])
         self.refused("fit", self.table, "--target", "a", "--lags", "90", says=["fewer lags"])
         self.fit("--target", "a")

@@ -515,7 +515,7 @@ TEST(Svgp, BadInput) {
       has(make([](auto& o) { o.weights = Vector::Constant(50, -1.0); }), "weight of row 0 is -1"));
   EXPECT_TRUE(has(make([](auto& o) { o.weights = Vector::Zero(50); }), "all weights are zero"));
   EXPECT_TRUE(has(make([](auto& o) { o.weights = Vector::Ones(49); }), "49 entries for 50 rows"));
-  EXPECT_TRUE(has(make([](auto& o) { o.classes = {"a"}; }), "1 names of classes"));
+  EXPECT_TRUE(has(make([](auto& o) { o.classes = {"a"}; }), "1 class names"));
   EXPECT_TRUE(has(make([](auto& o) { o.covariance = "blocks(7)"; }), "blocks(7)"));
   EXPECT_TRUE(has(make([](auto& o) { o.Z = RowMatrix::Zero(3, 2); }), "2 columns, X has 1"));
   EXPECT_TRUE(has(message([&] { Svgp(data.X, Vector::Ones(50), brief("bernoulli(logit)", 5)); }),
