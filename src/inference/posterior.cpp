@@ -59,7 +59,7 @@ Posterior PosteriorNode::further(ConstRows, ConstRows, ConstVector) const {
 }
 
 Posterior PosteriorNode::further(ConstRows, const std::vector<Matrix>&, ConstRows) const {
-  refuse("adding rows with Gaussian inputs needs a vfe model");
+  refuse("adding rows with Gaussian inputs needs a sparse model by vfe");
 }
 
 CompressionTarget PosteriorNode::compression_target() const {
