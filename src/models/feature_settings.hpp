@@ -8,6 +8,23 @@
 
 namespace covary {
 
+// What a user has said of a parameter goes from the one before to that of the same path now, which
+// was declared anew: whether it is trained, prior and bounds; and with `value` where it is.
+inline void carry_settings(const Parameter& before, Parameter& now, bool value) {
+  now.trainable = before.trainable;
+  now.prior = before.prior;
+  if (before.transform.kind() == Transform::Kind::bounded) {
+    now.transform = before.transform;
+    const double low = now.transform.low(), high = now.transform.high();
+    for (double& v : now.value)  // a start outside moves inside, away from the flat ends
+      if (!(v > low && v < high)) v = v <= low ? 0.9 * low + 0.1 * high : 0.1 * low + 0.9 * high;
+  }
+  if (value && now.value.size() == before.value.size()) {
+    now.value = before.value;
+    now.transform = before.transform;
+  }
+}
+
 // Parameters of inducing variables come anew whenever the model chooses others. What the user has
 // said of them stays: flags, priors and bounds go from the old to the new, and a value that was set
 // is not chosen again.
@@ -34,18 +51,7 @@ class FeatureSettings {
 
   // What goes from the parameter of the features before to that of the same path now.
   void carry(const Parameter& before, Parameter& now) const {
-    now.trainable = before.trainable;
-    now.prior = before.prior;
-    if (before.transform.kind() == Transform::Kind::bounded) {
-      now.transform = before.transform;
-      const double low = now.transform.low(), high = now.transform.high();
-      for (double& v : now.value)  // a start outside moves inside, away from the flat ends
-        if (!(v > low && v < high)) v = v <= low ? 0.9 * low + 0.1 * high : 0.1 * low + 0.9 * high;
-    }
-    if (holds(now.path) && now.value.size() == before.value.size()) {
-      now.value = before.value;
-      now.transform = before.transform;
-    }
+    carry_settings(before, now, holds(now.path));
   }
 
  private:

@@ -83,6 +83,7 @@ Gplvm::Gplvm(ConstRows Y, GplvmOptions options)
     throw InputError(
         fmt::format("start_mean is {}×{}, the latent inputs are {}×{}", m.rows(), m.cols(), N, Q));
   declare(start_means(options_.first_start), options_.seed);
+  declared_ = parameters_;
 }
 
 void Gplvm::take(ConstRows Y) {

@@ -8,6 +8,7 @@
 
 #include "covary/error.hpp"
 #include "covary/models/gplvm.hpp"
+#include "models/feature_settings.hpp"
 #include "models/restored.hpp"
 #include "models/wide_outputs.hpp"
 
@@ -17,6 +18,10 @@ namespace {
 constexpr double least_slope = 1e-100;  // of a transform far out, where it has none left
 // What is left of the rounding of Ψ2 in the bound, relative, at the ρ that is allowed.
 constexpr double noise_of_bound = 1e-8;
+
+bool is_of_mapping(const Parameter& p) {
+  return !p.path.starts_with("latent.") && !p.path.starts_with("dynamics");
+}
 
 }  // namespace
 
@@ -79,17 +84,59 @@ void Gplvm::train_held(Trainer& trainer, Jitter& jitter) {
   parameters_.set_values(values);
 }
 
+// Whether a parameter stays as the caller has it: fixed, tied or set. What was merely set of the
+// latent inputs is where the first start begins, and further ones lie elsewhere.
+bool Gplvm::is_held(const Parameter& given, bool further_start) const {
+  if (!given.trainable || !given.tied_to.empty()) return true;
+  if (further_start && given.path.starts_with("latent.")) return false;
+  const Vector& own = declared_.at(given.path).value;
+  return own.size() != given.value.size() || own != given.value;
+}
+
+// Values of the dynamics' kernel, as they are where it has just been declared, with those that are
+// held in place of them; nothing if none is.
+Vector Gplvm::held_dynamics(const Parameters& given, bool further_start) const {
+  std::vector<double> theta;
+  bool any = false;
+  for (const Parameter& p : parameters_.all()) {
+    if (!p.path.starts_with("dynamics")) continue;
+    const Parameter& own = given.at(p.path);
+    const bool held = is_held(own, further_start);
+    any |= held && own.value != p.value;
+    for (const double v : held ? own.value : p.value) theta.push_back(v);
+  }
+  return any ? Vector(Eigen::Map<const Vector>(theta.data(), static_cast<Index>(theta.size())))
+             : Vector();
+}
+
+// What the caller has said of the mappings, in parameters that were declared anew.
+void Gplvm::carry_mappings(const Parameters& given) {
+  Parameters all;
+  for (Parameter p : parameters_.all()) {
+    if (is_of_mapping(p)) {
+      const Parameter& own = given.at(p.path);
+      carry_settings(own, p, is_held(own, false));
+      if (parameters_.contains(own.tied_to)) {
+        p.tied_to = own.tied_to;
+        p.ratio = own.ratio;
+      }
+    }
+    all.add(std::move(p));
+  }
+  all.set_values(all.values());  // tied ones follow
+  parameters_ = std::move(all);
+}
+
 // A model of the same outputs whose rows do not follow each other: it finds where they lie, and the
 // dynamics begin there. Curves that have to be unfolded while they may not break are stuck more
-// easily. What the caller has fixed stays as it is.
+// easily. What the caller has said of the mappings holds there too, and what is given stays.
 void Gplvm::start_from_static(Index start, Trainer& trainer, Jitter& jitter) {
   const Parameters given = parameters_;
-  const auto is_latent = [](const Parameter& p) {
-    return p.path.starts_with("latent.") || p.path.starts_with("dynamics");
-  };
-  const auto keep = [&](const Parameters& values) {  // of the mappings, all that is not fixed
-    for (const Parameter& p : values.all())
-      if (!is_latent(p) && given.at(p.path).trainable) parameters_.set(p.path, p.value);
+  const bool further = start > options_.first_start;
+  const auto take = [&](const Parameters& found, bool of_mapping) {
+    for (const Parameter& p : found.all())
+      if (is_of_mapping(p) == of_mapping && !is_held(given.at(p.path), further))
+        parameters_.set(p.path, p.value);
   };
   const std::uint64_t seed = options_.seed + static_cast<std::uint64_t>(start);
   const Restored own(latent_);
@@ -98,11 +145,7 @@ void Gplvm::start_from_static(Index start, Trainer& trainer, Jitter& jitter) {
   dynamics_ = nullptr;
   latent_ = factorised_inputs({own.before->rows(), own.before->dims()});
   declare(start_means(start), seed);
-  for (const Parameter& p : given.all())
-    if (!is_latent(p) && !p.trainable) {
-      parameters_.set(p.path, p.value);
-      parameters_.fix(p.path);
-    }
+  carry_mappings(given);
   say(fmt::format("start {}: {} iterations without dynamics", start, 2 * options_.held_iterations));
   train_held(trainer, jitter);
   trainer.minimise(problem(jitter),
@@ -111,26 +154,37 @@ void Gplvm::start_from_static(Index start, Trainer& trainer, Jitter& jitter) {
   const RowMatrix means = latent_->marginals(found.values().data()).mean;
   latent_ = own.before;
   declare(means, seed);
-  Parameters begun = parameters_;
+  if (const Vector theta = held_dynamics(given, further); theta.size()) {
+    // The means are those of the kernel that is given.
+    DynamicalOptions o = dynamics.before->options();
+    o.start = theta;
+    latent_ = std::make_shared<DynamicalInputs>(std::move(o));
+    declare(means, seed);
+    latent_ = own.before;
+  }
+  const Parameters begun = parameters_;
   parameters_ = given;
-  for (const Parameter& p : begun.all())
-    if (is_latent(p) && given.at(p.path).trainable) parameters_.set(p.path, p.value);
-  keep(found);
+  take(begun, false);
+  take(found, true);
 }
 
 Minimum Gplvm::train_from(Index start, Trainer& trainer, Jitter& jitter) {
   const bool train_anything = options_.held_iterations > 0 && options_.training.max_iterations > 0;
-  const bool given_start = options_.start_mean.size() || !options_.start_view.empty();
+  const bool further = start > options_.first_start;
+  bool given_start = true;  // of the latent inputs
+  for (const Parameter& p : parameters_.all())
+    if (p.path.starts_with("latent.")) given_start = given_start && is_held(p, further);
+  given_start = given_start || options_.start_mean.size() || !options_.start_view.empty();
   if (dynamics_ && train_anything && !given_start) {
     start_from_static(start, trainer, jitter);
     jitter = Jitter{options_.jitter};
-  } else if (start > options_.first_start) {
+  } else if (further) {
     // Other latent inputs and Z; what the caller has set, fixed, tied or given a prior stays.
     Parameters given = parameters_;
     declare(start_means(start), options_.seed + static_cast<std::uint64_t>(start));
     for (const Parameter& p : parameters_.all())
       if ((p.path.starts_with("latent.") || p.path.ends_with("features.Z")) &&
-          given.at(p.path).trainable)
+          given.at(p.path).trainable && given.at(p.path).tied_to.empty())
         given.set(p.path, p.value);
     parameters_ = std::move(given);
   }

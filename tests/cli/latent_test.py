@@ -157,6 +157,20 @@ class Curve(CommandLine):
         for words in ("The rows in the latent space", "Relevance of the dimensions", "early", "inducing inputs"):
             self.assertIn(words, page)
 
+    def test_what_is_given_holds_with_dynamics(self):
+        over = ("--dynamics", "time", "--restarts", "1", "--max-iter", "60")
+        first = self.fit(*over, "--bounds", "kernel.lengthscales=0.1,5", "--tie", "kernel.variance=40*likelihood.variance",
+                         out="d.cov")["parameters"]
+        self.assertAlmostEqual(first["kernel.variance"], 40 * first["likelihood.variance"])
+        self.assertTrue(all(0.1 <= length <= 5 for length in first["kernel.lengthscales"]))
+        fit = self.fit(*over, out="d.cov")
+        again = self.fit("--dynamics", "time", "--restarts", "1", "--max-iter", "1", "--fixed-point", "0", "--from", self.path("d.cov"))
+        self.assertGreater(again["value"], fit["value"] - 1e-6 * abs(fit["value"]))
+        held = self.fit(*over, "--set", "likelihood.variance=0.5", "--fix", "likelihood.variance")
+        near = self.fit("--dynamics", "time", "--restarts", "1", "--max-iter", "1", "--set", "likelihood.variance=0.5")
+        self.assertEqual(held["parameters"]["likelihood.variance"], 0.5)
+        self.assertLess(abs(math.log(near["parameters"]["likelihood.variance"] / 0.5)), 1)
+
     def test_dynamics_forecast_at_times_without_outputs(self):
         fit = self.fit("--dynamics", "time", "--max-iter", "100", "--fixed-point", "3", out="d.cov")
         self.assertEqual(fit["dynamics"], "se + white")

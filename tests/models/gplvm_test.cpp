@@ -368,6 +368,67 @@ TEST(Gplvm, FixedPointOfDynamics) {
   EXPECT_LT(slope(late.parameters), 1e-4 * slope(start.parameters()));
 }
 
+// What is said of the parameters holds for the model of rows that do not follow each other, from
+// which the dynamics begin, and where they begin.
+TEST(Gplvm, WhatIsGivenHoldsWithDynamics) {
+  RowMatrix series(20, 3), times(20, 1);
+  for (Index i = 0; i < 20; ++i) {
+    const double t = times(i) = 0.3 * static_cast<double>(i);
+    series.row(i) << std::sin(t), std::cos(t), std::sin(2 * t);
+  }
+  GplvmOptions o;
+  o.latent = 2;
+  o.inducing = 8;
+  o.times = times;
+  o.training.starts = 1;
+  o.training.max_iterations = 20;
+  o.held_iterations = 10;
+  std::vector<Parameters> seen;
+  const Gplvm* now = nullptr;
+  o.training.tell = [&](const std::string&) { seen.push_back(now->parameters()); };
+  const auto fitted = [&](const std::function<void(Parameters&)>& say) {
+    Gplvm model(series, o);
+    say(model.parameters());
+    now = &model;
+    seen.clear();
+    return model.fit();
+  };
+  const GplvmFit some = fitted([](Parameters& p) {
+    p.set("dynamics.0.lengthscale", 0.7);
+    p.set("likelihood.variance", 0.02);
+    p.tie("kernel.variance", "likelihood.variance", 40.0);
+    p.set_bounds("kernel.lengthscales", 0.5, 3.0);
+    p.set_prior("features.Z", Prior::parse("normal(0,1)"));
+  });
+  ASSERT_GE(seen.size(), 3U);  // without dynamics, with the noise held, all
+  for (const Parameters& p : {seen[0], seen[1]}) {
+    EXPECT_EQ(p.at("likelihood.variance").value(0), 0.02);
+    EXPECT_EQ(p.at("kernel.variance").value(0), 0.8);
+    EXPECT_EQ(p.at("kernel.variance").tied_to, "likelihood.variance");
+    EXPECT_EQ(p.at("kernel.lengthscales").transform.high(), 3.0);
+    EXPECT_TRUE(p.at("features.Z").prior);
+  }
+  EXPECT_EQ(seen[1].at("dynamics.0.lengthscale").value(0), 0.7);
+  EXPECT_NE(seen[1].at("features.Z").value, seen[0].at("features.Z").value);
+  EXPECT_DOUBLE_EQ(some.parameters.at("kernel.variance").value(0),
+                   40.0 * some.parameters.at("likelihood.variance").value(0));
+  const auto& lengthscales = some.parameters.at("kernel.lengthscales").value;
+  EXPECT_TRUE((lengthscales.array() >= 0.5 && lengthscales.array() <= 3.0).all());
+
+  // All of another fit: nothing is left to be found without dynamics.
+  const GplvmFit again = fitted([&](Parameters& p) {
+    for (const Parameter& own : some.parameters.all()) p.set(own.path, own.value);
+  });
+  EXPECT_EQ(seen.front().values(), some.parameters.values());
+  EXPECT_GE(again.value, some.value);
+  o.training.starts = 2;  // of which the second lies elsewhere
+  const GplvmFit two = fitted([&](Parameters& p) {
+    for (const Parameter& own : some.parameters.all()) p.set(own.path, own.value);
+  });
+  EXPECT_EQ(two.summary.starts.size(), 2U);
+  EXPECT_GE(two.value, again.value);
+}
+
 TEST(Gplvm, BackConstraintBindsTheMeans) {
   RowMatrix rows = Random(5).normal_matrix(9, 3);
   rows.row(8) = rows.row(2);

@@ -143,6 +143,9 @@ class Gplvm {
   void set_metric(LbfgsOptions& options) const;
   void hold();  // fixes the noise and the variances of the kernel
   void train_held(Trainer& trainer, Jitter& jitter);
+  bool is_held(const Parameter& given, bool further_start) const;
+  Vector held_dynamics(const Parameters& given, bool further_start) const;
+  void carry_mappings(const Parameters& given);
   void start_from_static(Index start, Trainer& trainer, Jitter& jitter);
   Minimum train_from(Index start, Trainer& trainer, Jitter& jitter);
   GplvmFit finished(Minimum best, Jitter& jitter) const;
@@ -156,6 +159,7 @@ class Gplvm {
   double log_jacobian_ = 0.0;
   std::vector<std::string> warnings_;
   Parameters parameters_;
+  Parameters declared_;  // as they were before anybody set any
   TrainingState resume_;
   std::shared_ptr<Shelf<KeptPsi2>> kept_;  // memory that is warm for the next evaluation
 };
