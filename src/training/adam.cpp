@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "adam_update.hpp"
 #include "covary/error.hpp"
 
 namespace covary {
@@ -82,12 +83,8 @@ Adam::Outcome Adam::step(std::optional<double> value, const Vector& gradient) {
       outcome = Outcome::best;
     }
   }
-  s.first = options_.beta1 * s.first + (1.0 - options_.beta1) * gradient;
-  s.second = options_.beta2 * s.second + (1.0 - options_.beta2) * gradient.cwiseAbs2();
-  const double c1 = 1.0 - std::pow(options_.beta1, static_cast<double>(k));
-  const double c2 = 1.0 - std::pow(options_.beta2, static_cast<double>(k));
-  s.u.array() -=
-      rate_now / c1 * s.first.array() / ((s.second.array() / c2).sqrt() + options_.epsilon);
+  adam_update(s.u.array(), s.first.array(), s.second.array(), gradient.array(),
+              static_cast<double>(k), rate_now, options_.beta1, options_.beta2, options_.epsilon);
   return outcome;
 }
 

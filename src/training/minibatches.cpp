@@ -2,11 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
+#include <utility>
 
 #include "covary/error.hpp"
 #include "covary/training/trainer.hpp"
+#include "trainer_state.hpp"
 
 namespace covary {
 namespace {
@@ -25,138 +26,206 @@ void judge(Summary& summary, const AdamState& adam, Index window) {
     summary.reason += fmt::format("; the bound still rose by {:.3g} in the last quarter", fall);
 }
 
+Index steps_of(const TrainingOptions& o, const MinibatchProblem& problem) {
+  const Index pass = problem.batches_per_pass;
+  if (o.steps) return o.steps;
+  if (o.epochs) return o.epochs * pass;
+  return std::clamp(problem.usual_passes * pass, fewest_steps, most_steps);
+}
+
+AdamOptions adam_options(const TrainingOptions& o, const MinibatchProblem& problem, Index steps) {
+  AdamOptions out;
+  out.learning_rate = o.learning_rate;
+  if (out.learning_rate.rate == 0.0) out.learning_rate.rate = problem.usual_rate;
+  if (out.learning_rate.every == 0)
+    out.learning_rate.every = (steps + o.adam_every - 1) / o.adam_every;
+  return out;
+}
+
 }  // namespace
 
-Minimum Trainer::minimise(const MinibatchProblem& problem) {
-  flush();
-  const TrainingOptions& o = options_;
-  const Index pass = problem.batches_per_pass;
-  const Index steps = o.steps ? o.steps
-                      : o.epochs
-                          ? o.epochs * pass
-                          : std::clamp(problem.usual_passes * pass, fewest_steps, most_steps);
-  // At first q(u) alone: the gradients of the rest at a q far from its place are huge, and Adam
-  // would remember them for a thousand steps.
-  const Index hold = std::min(2 * o.natural_ramp, steps / 5);
-  const Index moves = (steps - hold + o.adam_every - 1) / o.adam_every;
-  AdamOptions adam_options;
-  adam_options.learning_rate = o.learning_rate;
-  LearningRate& rate = adam_options.learning_rate;
-  if (rate.rate == 0.0) rate.rate = problem.usual_rate;
-  if (rate.every == 0) rate.every = (steps + o.adam_every - 1) / o.adam_every;
-
-  if (state_.run || next_ < state_.done.size())
-    throw InputError(
-        "the state to resume is from training over all rows, but this training is by minibatches");
-  MinibatchState at;
-  if (state_.minibatches) {
-    at = std::move(*state_.minibatches);
-    state_.minibatches.reset();
-    *problem.jitter = state_.jitter;
-    problem.set_blocks(state_.blocks);
-    problem.set_best_blocks(at.best);
-  } else {
-    problem.keep_best();
+// One part of training by minibatches.
+class Trainer::Minibatches {
+ public:
+  Minibatches(Trainer& trainer, const MinibatchProblem& problem)
+      : trainer_(trainer),
+        options_(trainer.options_),
+        problem_(problem),
+        steps_(steps_of(options_, problem)),
+        // At first q(u) alone: the gradients of the rest at a q far from its place are huge, and
+        // Adam would remember them for a thousand steps.
+        hold_(std::min(2 * options_.natural_ramp, steps_ / 5)),
+        moves_((steps_ - hold_ + options_.adam_every - 1) / options_.adam_every),
+        adam_options_(adam_options(options_, problem, steps_)),
+        at_(taken_up()),
+        adam_(at_.adam.u.size() > 0 || at_.step > 0
+                  ? Adam(std::move(at_.adam), adam_options_)
+                  : Adam(problem.parameters->flatten(), adam_options_)),
+        gradient_(Vector::Zero(problem.parameters->free_size())) {
+    at_.steps = steps_;
+    summary_.stop = Stop::steps;
+    summary_.reason = fmt::format("made {} steps of minibatches", steps_);
   }
-  at.steps = steps;
-  const bool begun = at.adam.u.size() > 0 || at.step > 0;
-  if (begun && at.adam.u.size() != problem.parameters->free_size())
-    throw InputError(fmt::format(
-        "the state to be resumed has {} parameters, the model has {}; resume with the same data "
-        "and options",
-        at.adam.u.size(), problem.parameters->free_size()));
-  Adam adam = begun ? Adam(std::move(at.adam), adam_options)
-                    : Adam(problem.parameters->flatten(), adam_options);
-  Vector gradient = Vector::Zero(problem.parameters->free_size());
-  Minimum out;
-  Summary& summary = out.summary;
-  summary.stop = Stop::steps;
-  summary.reason = fmt::format("made {} steps of minibatches", steps);
-  const Index mark = std::max<Index>(1, steps / o.adam_every / 100);
 
-  const auto state = [&] {
-    TrainingState all = state_;
-    all.minibatches = at;
-    all.minibatches->adam = adam.state();
-    all.minibatches->best = problem.best_blocks();
-    all.jitter = *problem.jitter;
-    all.blocks = problem.blocks();
-    all.seconds = seconds();
-    return all;
-  };
-  const auto tell = [&](bool over) {
-    if (!o.after_iteration) return;
-    TrainingProgress now = progress(*problem.jitter);
-    now.adam = &adam.state();
-    now.step = at.step;
-    now.steps = steps;
-    now.over = over;
-    now.state = state;
-    o.after_iteration(now);
-  };
-  while (at.step < steps) {
-    if (o.stop && o.stop()) {
-      stopped_ = summary.stop = Stop::caller;
-      summary.reason = "stopped by the caller";
-      break;
+  Minimum run() {
+    while (at_.step < steps_ && !must_stop() && step()) continue;
+    problem_.parameters->set_values(problem_.parameters->constrain(adam_.state().u));
+    Minimum out = minimum();
+    trainer_.evaluations_ += out.summary.evaluations;
+    trainer_.rejected_ += out.summary.rejected_evaluations;
+    TrainingState::Part part{out.state,         out.summary, *problem_.jitter,
+                             problem_.blocks(), minibatches, {}};
+    over_ = summary_.stop == Stop::diverged;
+    if (over_) trainer_.keep(std::move(part));
+    tell(true);
+    if (summary_.stop == Stop::steps) {
+      trainer_.state_ = state();
+      trainer_.at_limit_ = std::move(part);
     }
-    if (seconds() >= o.max_seconds) {
-      stopped_ = summary.stop = Stop::seconds;
-      summary.reason = fmt::format("the limit of {} seconds was reached", o.max_seconds);
-      break;
+    return out;
+  }
+
+ private:
+  // Where a state has it, else at the beginning.
+  MinibatchState taken_up() {
+    if (!trainer_.state_.minibatches) {
+      problem_.keep_best();
+      return {};
     }
-    MinibatchStep step;
-    step.number = at.step++;
-    step.of = steps;
-    step.natural_step =
-        o.natural_step * (step.number < o.natural_ramp
-                              ? std::pow(0.01, 1.0 - static_cast<double>(step.number) /
-                                                         static_cast<double>(o.natural_ramp))
-                              : 1.0);
-    step.relative_rate = rate.at(adam.state().steps) / rate.rate * adam.state().factor;
-    step.natural_only = step.number < hold || (step.number - hold) % o.adam_every != 0;
+    MinibatchState out = std::move(*trainer_.state_.minibatches);
+    trainer_.state_.minibatches.reset();
+    const Index own = problem_.parameters->free_size();
+    if (out.adam.u.size() != own) refuse_state(out.adam.u.size(), own);
+    *problem_.jitter = trainer_.state_.jitter;
+    problem_.set_blocks(trainer_.state_.blocks);
+    problem_.set_best_blocks(out.best);
+    return out;
+  }
+
+  bool must_stop() {
+    if (!trainer_.wants_to_stop()) return false;
+    summary_.stop = trainer_.stopped_;
+    summary_.reason =
+        summary_.stop == Stop::caller ? "stopped by the caller" : trainer_.limit_of_seconds();
+    return true;
+  }
+
+  MinibatchStep next_step() {
+    MinibatchStep out;
+    out.number = at_.step++;
+    out.of = steps_;
+    const double ramp =
+        static_cast<double>(out.number) / static_cast<double>(options_.natural_ramp);
+    out.natural_step = options_.natural_step *
+                       (out.number < options_.natural_ramp ? std::pow(0.01, 1.0 - ramp) : 1.0);
+    const LearningRate& rate = adam_options_.learning_rate;
+    out.relative_rate = rate.at(adam_.state().steps) / rate.rate * adam_.state().factor;
+    out.natural_only = out.number < hold_ || (out.number - hold_) % options_.adam_every != 0;
+    return out;
+  }
+
+  // False where training is given up.
+  bool step() {
+    const MinibatchStep step = next_step();
     std::optional<double> value;
     try {
-      value = problem.step(adam.state().u, step, step.natural_only ? nullptr : &gradient);
+      value = problem_.step(adam_.state().u, step, step.natural_only ? nullptr : &gradient_);
     } catch (const NumericalError& e) {
-      o.say(fmt::format("step {} failed: {}", step.number, e.what()));
+      options_.say(fmt::format("step {} failed: {}", step.number, e.what()));
     }
-    if (step.number == 0) at.initial_value = value.value_or(0.0);
-    if (step.natural_only) {
-      tell(false);
-      continue;
-    }
-    const Adam::Outcome outcome = adam.step(value, gradient);
-    if (outcome == Adam::Outcome::best) problem.keep_best();
-    if (outcome == Adam::Outcome::rolled_back || outcome == Adam::Outcome::given_up)
-      problem.go_to_best();
-    if ((adam.state().steps - 1) % mark == 0 || adam.state().steps == moves)
-      at.trace.push_back({step.number, adam.state().mean,
-                          gradient.size() ? gradient.cwiseAbs().maxCoeff() : 0.0, seconds()});
+    if (step.number == 0) at_.initial_value = value.value_or(0.0);
+    const bool goes_on = step.natural_only || move(step, value);
     tell(false);
-    if (outcome == Adam::Outcome::given_up) {
-      summary.stop = Stop::diverged;
-      summary.reason =
-          fmt::format("diverged again after {} rollbacks", adam_options.most_rollbacks);
-      break;
+    if (!goes_on) {
+      summary_.stop = Stop::diverged;
+      summary_.reason =
+          fmt::format("diverged again after {} rollbacks", adam_options_.most_rollbacks);
     }
+    return goes_on;
   }
-  tell(true);
-  const AdamState& s = adam.state();
-  problem.parameters->set_values(problem.parameters->constrain(s.u));
-  evaluations_ += at.step * problem.evaluations_of_step;
-  out.state.u = s.u;
-  out.state.value = s.mean;
-  summary.value = s.mean;
-  summary.initial_value = at.initial_value;
-  summary.trace = at.trace;
-  summary.iterations = at.step;
-  summary.evaluations = at.step * problem.evaluations_of_step;
-  summary.rejected_evaluations = s.failures;
-  summary.gradient_norm = at.trace.empty() ? 0.0 : at.trace.back().gradient_norm;
-  if (const std::string w = adam.warning(); !w.empty()) summary.warnings.push_back(w);
-  if (summary.stop == Stop::steps) judge(summary, s, adam_options.window);
-  return out;
+
+  bool move(const MinibatchStep& step, std::optional<double> value) {
+    const Adam::Outcome outcome = adam_.step(value, gradient_);
+    if (outcome == Adam::Outcome::best) problem_.keep_best();
+    if (outcome == Adam::Outcome::rolled_back || outcome == Adam::Outcome::given_up)
+      problem_.go_to_best();
+    const Index mark = std::max<Index>(1, steps_ / options_.adam_every / 100);
+    const AdamState& s = adam_.state();
+    if ((s.steps - 1) % mark == 0 || s.steps == moves_)
+      at_.trace.push_back({step.number, s.mean,
+                           gradient_.size() ? gradient_.cwiseAbs().maxCoeff() : 0.0,
+                           trainer_.seconds()});
+    return outcome != Adam::Outcome::given_up;
+  }
+
+  TrainingState state() const {
+    TrainingState all = trainer_.state_;
+    all.seconds = trainer_.seconds();
+    if (over_) return all;
+    all.minibatches = at_;
+    all.minibatches->adam = adam_.state();
+    all.minibatches->best = problem_.best_blocks();
+    all.jitter = *problem_.jitter;
+    all.blocks = problem_.blocks();
+    return all;
+  }
+
+  void tell(bool over) {
+    if (!options_.after_iteration) return;
+    TrainingProgress now = trainer_.progress(*problem_.jitter);
+    now.adam = &adam_.state();
+    now.step = at_.step;
+    now.steps = steps_;
+    now.over = over;
+    now.state = [this] { return state(); };
+    options_.after_iteration(now);
+  }
+
+  Minimum minimum() {
+    const AdamState& s = adam_.state();
+    Minimum out;
+    out.state.u = s.u;
+    out.state.gradient = Vector::Zero(s.u.size());
+    out.state.value = s.mean;
+    out.state.iterations = at_.step;
+    Summary& summary = out.summary = summary_;
+    summary.value = s.mean;
+    summary.initial_value = at_.initial_value;
+    summary.trace = at_.trace;
+    summary.iterations = at_.step;
+    summary.evaluations = at_.step * problem_.evaluations_of_step;
+    summary.rejected_evaluations = s.failures;
+    summary.gradient_norm = at_.trace.empty() ? 0.0 : at_.trace.back().gradient_norm;
+    if (const std::string w = adam_.warning(); !w.empty()) summary.warnings.push_back(w);
+    if (summary.stop == Stop::steps) judge(summary, s, adam_options_.window);
+    return out;
+  }
+
+  Trainer& trainer_;
+  const TrainingOptions& options_;
+  const MinibatchProblem& problem_;
+  Index steps_, hold_, moves_;
+  AdamOptions adam_options_;
+  MinibatchState at_;
+  Adam adam_;
+  Vector gradient_;
+  Summary summary_;
+  bool over_ = false;
+};
+
+Minimum Trainer::minimise(const MinibatchProblem& problem) {
+  if (TrainingState::Part done; take_done(minibatches, done)) {
+    Parameters& parameters = *problem.parameters;
+    if (done.run.u.size() != parameters.free_size())
+      refuse_state(done.run.u.size(), parameters.free_size());
+    *problem.jitter = done.jitter;
+    problem.set_blocks(done.blocks);
+    parameters.set_values(parameters.constrain(done.run.u));
+    return {std::move(done.run), std::move(done.summary)};
+  }
+  if (state_.run || next_ < state_.done.size())
+    throw InputError("the state to be resumed is over all rows, the training by minibatches");
+  return Minibatches(*this, problem).run();
 }
 
 }  // namespace covary

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <iterator>
+#include <utility>
 
 #include "covary/error.hpp"
 
@@ -36,6 +37,20 @@ void Summary::to_log_density(double log_jacobian) {
   for (Start& s : starts)
     if (s.value) turn(*s.value);
   for (Point& p : trace) turn(p.value);
+}
+
+void Summary::go_on_from(const Summary& before) {
+  std::vector<Point> all = before.trace;
+  const double began = all.empty() ? 0.0 : all.back().seconds;
+  // The first point of this run is the last of that one.
+  for (std::size_t i = all.empty() ? 0 : 1; i < trace.size(); ++i)
+    all.push_back({trace[i].iteration + before.iterations, trace[i].value, trace[i].gradient_norm,
+                   trace[i].seconds + began});
+  trace = std::move(all);
+  initial_value = before.initial_value;
+  iterations += before.iterations;
+  evaluations += before.evaluations;
+  rejected_evaluations += before.rejected_evaluations;
 }
 
 std::string Summary::brief() const {

@@ -2,13 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <utility>
 
 #include "covary/error.hpp"
+#include "trainer_state.hpp"
 
 namespace covary {
 namespace {
+
+constexpr const char* evaluated = "evaluated at the given parameters";
 
 double clock_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -18,13 +23,6 @@ double largest(const Vector& g) { return g.size() ? g.cwiseAbs().maxCoeff() : 0.
 
 Summary::Point point(const LbfgsState& s) {
   return {s.iterations, s.value, largest(s.gradient), s.seconds};
-}
-
-[[noreturn]] void refuse_state(Index saved, Index own) {
-  throw InputError(fmt::format(
-      "the state to be resumed has {} parameters, the model has {}; resume with the same data and "
-      "options",
-      saved, own));
 }
 
 }  // namespace
@@ -47,21 +45,31 @@ bool Trainer::wants_to_stop() {
 
 double Trainer::seconds() const { return seconds_before_ + (clock_seconds() - began_); }
 
+std::string Trainer::limit_of_seconds() const {
+  return fmt::format("the limit of {} seconds was reached", options_.max_seconds);
+}
+
 // A part that an earlier run has behind it.
 bool Trainer::take_done(const std::string& work, TrainingState::Part& out) {
   flush();
   if (next_ == state_.done.size() || state_.done[next_].work != work) return false;
   out = state_.done[next_++];
   evaluations_ += out.summary.evaluations;
+  rejected_ += out.summary.rejected_evaluations;
   return true;
 }
 
 // A part that came to its limit is over once another begins.
 void Trainer::flush() {
   if (!at_limit_) return;
-  state_.done.push_back(std::move(*at_limit_));
+  keep(std::move(*at_limit_));
   at_limit_.reset();
   state_.run.reset();
+  state_.minibatches.reset();
+}
+
+void Trainer::keep(TrainingState::Part part) {
+  state_.done.push_back(std::move(part));
   next_ = state_.done.size();
 }
 
@@ -74,6 +82,25 @@ TrainingProgress Trainer::progress(const Jitter& jitter) const {
   out.evaluations = evaluations_;
   out.seconds = seconds();
   return out;
+}
+
+// Of the run under way, or, where there is none, of the parts that are over.
+void Trainer::tell(const Problem& problem, const Lbfgs* run, bool over) const {
+  if (!options_.after_iteration) return;
+  TrainingProgress now = progress(*problem.jitter);
+  now.run = run ? &run->state() : nullptr;
+  now.over = over;
+  now.state = [&] {
+    TrainingState out = state_;
+    if (run) {
+      out.run = run->state();
+      out.jitter = *problem.jitter;
+      if (problem.blocks) out.blocks = problem.blocks();
+    }
+    out.seconds = seconds();
+    return out;
+  };
+  options_.after_iteration(now);
 }
 
 Minimum Trainer::evaluate_only(const Problem& problem, const Vector& u) {
@@ -92,95 +119,118 @@ Minimum Trainer::evaluate_only(const Problem& problem, const Vector& u) {
   s.evaluations = 1;
   s.converged = u.size() == 0;
   s.stop = stopped() ? stopped_ : Stop::evaluated;
-  s.reason = u.size() == 0              ? "nothing to train"
-             : stopped_ == Stop::caller ? "stopped by the caller"
-             : stopped_ == Stop::seconds
-                 ? fmt::format("the limit of {} seconds was reached", options_.max_seconds)
-                 : "evaluated at the given parameters";
+  s.reason = u.size() == 0               ? "nothing to train"
+             : stopped_ == Stop::caller  ? "stopped by the caller"
+             : stopped_ == Stop::seconds ? limit_of_seconds()
+                                         : evaluated;
   return out;
 }
 
 Minimum Trainer::minimise(const Problem& problem, const Part& part) {
+  Minimum out = run(problem, part);
+  if (part.before) out.summary.go_on_from(*part.before);
+  return out;
+}
+
+std::optional<Minimum> Trainer::minimise_held(const Problem& problem, const Held& held,
+                                              const Part& part) {
   Parameters& parameters = *problem.parameters;
-  const Vector start = part.start ? *part.start : parameters.flatten();
+  struct Flags {
+    ~Flags() {
+      for (const std::string& path : paths) parameters.unfix(path);
+    }
+    Parameters& parameters;
+    std::vector<std::string> paths = {};
+  } flags{parameters};
+  for (const Parameter& p : parameters.all())
+    if (p.trainable && held(p.path)) flags.paths.push_back(p.path);
+  for (const std::string& path : flags.paths) parameters.fix(path);
+  if (parameters.free_size() == 0) return std::nullopt;
+  return minimise(problem, part);
+}
+
+Minimum Trainer::run(const Problem& problem, const Part& part) {
+  const Vector start = part.start ? *part.start : problem.parameters->flatten();
+  if (auto done = done_before(problem, start.size())) return std::move(*done);
+  static_cast<void>(wants_to_stop());
+  const LbfgsOptions options = options_of(problem, part);
+  if (options.max_iterations == 0 || start.size() == 0 || (stopped() && !state_.run))
+    return evaluate_only(problem, start);
+  const bool resumed = state_.run.has_value();
+  Lbfgs lbfgs = begin(problem, start, options);
+  if (!resumed) state_.trace = {point(lbfgs.state())};
+  while (lbfgs.step()) {
+    state_.trace.push_back(point(lbfgs.state()));
+    tell(problem, &lbfgs, false);
+  }
+  return end(problem, lbfgs);
+}
+
+std::optional<Minimum> Trainer::done_before(const Problem& problem, Index parameters) {
   if (TrainingState::Part done; take_done({}, done)) {
     *problem.jitter = done.jitter;
     if (!done.failure.empty()) throw NumericalError(done.failure);
-    if (done.run.u.size() != start.size()) refuse_state(done.run.u.size(), start.size());
+    if (done.run.u.size() != parameters) refuse_state(done.run.u.size(), parameters);
     if (problem.set_blocks) problem.set_blocks(done.blocks);
-    parameters.set_values(parameters.constrain(done.run.u));
-    return {std::move(done.run), std::move(done.summary)};
+    problem.parameters->set_values(problem.parameters->constrain(done.run.u));
+    return Minimum{std::move(done.run), std::move(done.summary)};
   }
-  if (state_.minibatches)
-    throw InputError("the state to resume is from minibatches, but this training is over all rows");
-  LbfgsOptions options = options_.lbfgs();
-  if (part.max_iterations) options.max_iterations = *part.max_iterations;
-  if (part.gradient_tolerance) options.gradient_tolerance = *part.gradient_tolerance;
-  static_cast<void>(wants_to_stop());
-  if (options.max_iterations == 0 || start.size() == 0 || (stopped() && !state_.run))
-    return evaluate_only(problem, start);
+  if (state_.minibatches || (next_ < state_.done.size() && state_.done[next_].work == minibatches))
+    throw InputError("the state to be resumed is of minibatches, the training is over all rows");
+  return std::nullopt;
+}
 
-  const double run_before = state_.run ? state_.run->seconds : 0.0;
-  options.max_seconds += run_before - seconds();
-  options.objective_changed = [&] { return std::exchange(problem.jitter->raised, false); };
-  if (problem.shape) problem.shape(options);
-  // Evaluations are counted here because a part that fails throws its own count away.
-  const Index evaluations_before = evaluations_;
-  const Objective objective = [&](const Vector& u, Vector* gradient) {
-    ++evaluations_;
-    return minus_log_posterior(parameters, u, gradient, problem.evaluate);
+LbfgsOptions Trainer::options_of(const Problem& problem, const Part& part) const {
+  LbfgsOptions out = options_.lbfgs();
+  if (part.max_iterations) out.max_iterations = *part.max_iterations;
+  if (part.gradient_tolerance) out.gradient_tolerance = *part.gradient_tolerance;
+  out.max_seconds += (state_.run ? state_.run->seconds : 0.0) - seconds();
+  out.objective_changed = [jitter = problem.jitter] {
+    return std::exchange(jitter->raised, false);
   };
-  std::optional<Lbfgs> lbfgs;
+  if (problem.shape) problem.shape(out);
+  return out;
+}
+
+// A new run, or the one that a state has under way.
+Lbfgs Trainer::begin(const Problem& problem, const Vector& start, const LbfgsOptions& options) {
+  // Evaluations are counted here because a part that fails throws its own count away.
+  const Index before = evaluations_;
+  const Objective objective = [this, &problem](const Vector& u, Vector* gradient) {
+    ++evaluations_;
+    return minus_log_posterior(*problem.parameters, u, gradient, problem.evaluate);
+  };
   if (state_.run) {
-    if (state_.run->u.size() != start.size()) refuse_state(state_.run->u.size(), start.size());
+    LbfgsState run = std::move(*state_.run);
+    state_.run.reset();
+    if (run.u.size() != start.size()) refuse_state(run.u.size(), start.size());
     *problem.jitter = state_.jitter;
     if (problem.set_blocks) problem.set_blocks(state_.blocks);
-    evaluations_ += state_.run->evaluations;
-    lbfgs.emplace(objective, std::move(*state_.run), options);
-    state_.run.reset();
-  } else {
-    try {
-      lbfgs.emplace(objective, start, options);
-    } catch (const NumericalError& e) {
-      TrainingState::Part failed;
-      failed.jitter = *problem.jitter;
-      failed.failure = e.what();
-      failed.summary.evaluations = evaluations_ - evaluations_before;
-      state_.done.push_back(std::move(failed));
-      next_ = state_.done.size();
-      throw;
-    }
-    state_.trace = {point(lbfgs->state())};
+    evaluations_ += run.evaluations;
+    return {objective, std::move(run), options};
   }
-  const auto state = [&] {
-    TrainingState out = state_;
-    out.run = lbfgs->state();
-    out.jitter = *problem.jitter;
-    if (problem.blocks) out.blocks = problem.blocks();
-    out.seconds = seconds();
-    return out;
-  };
-  const auto tell = [&](bool over) {
-    if (!options_.after_iteration) return;
-    TrainingProgress now = progress(*problem.jitter);
-    now.run = &lbfgs->state();
-    now.over = over;
-    now.state = state;
-    options_.after_iteration(now);
-  };
-  while (lbfgs->step()) {
-    state_.trace.push_back(point(lbfgs->state()));
-    tell(false);
+  try {
+    return {objective, start, options};
+  } catch (const NumericalError& e) {
+    TrainingState::Part failed;
+    failed.jitter = *problem.jitter;
+    failed.failure = e.what();
+    failed.summary.evaluations = evaluations_ - before;
+    keep(std::move(failed));
+    throw;
   }
-  Minimum out{lbfgs->state(), lbfgs->summary()};
+}
+
+Minimum Trainer::end(const Problem& problem, const Lbfgs& lbfgs) {
+  Minimum out{lbfgs.state(), lbfgs.summary()};
   out.summary.trace = state_.trace;
-  parameters.set_values(parameters.constrain(out.state.u));
-  const Stop why = lbfgs->stopped_by_caller() ? Stop::caller : out.summary.stop;
+  rejected_ += out.summary.rejected_evaluations;
+  problem.parameters->set_values(problem.parameters->constrain(out.state.u));
+  const Stop why = lbfgs.stopped_by_caller() ? Stop::caller : out.summary.stop;
   if (why == Stop::caller || why == Stop::seconds) {
     stopped_ = why;
-    if (out.summary.stop == Stop::seconds)
-      out.summary.reason = fmt::format("the limit of {} seconds was reached", options_.max_seconds);
-    tell(true);
+    if (out.summary.stop == Stop::seconds) out.summary.reason = limit_of_seconds();
+    tell(problem, &lbfgs, true);
     return out;
   }
   TrainingState::Part over{
@@ -189,105 +239,26 @@ Minimum Trainer::minimise(const Problem& problem, const Part& part) {
   over.run.s.clear();
   over.run.y.clear();
   if (why == Stop::iterations || why == Stop::evaluations) {
-    tell(true);
-    state_.run = lbfgs->state();
+    tell(problem, &lbfgs, true);
+    state_.run = lbfgs.state();
     state_.jitter = *problem.jitter;
     state_.blocks = over.blocks;
     at_limit_ = std::move(over);
-    return out;
-  }
-  state_.done.push_back(std::move(over));
-  next_ = state_.done.size();
-  if (options_.after_iteration) {
-    TrainingProgress now = progress(*problem.jitter);
-    now.over = true;
-    now.state = [&] {
-      TrainingState all = state_;
-      all.seconds = seconds();
-      return all;
-    };
-    options_.after_iteration(now);
+  } else {
+    keep(std::move(over));
+    tell(problem, nullptr, true);
   }
   return out;
 }
 
-Minimum Trainer::best_of(Index first, Index count, const std::function<Minimum(Index)>& train,
-                         const std::function<void()>& improved) {
-  if (count < 1)
-    throw InputError(fmt::format("the number of starts is {}; it must be at least 1", count));
-  std::optional<Minimum> best;
-  Index best_start = first, rejected = 0;
-  const Index evaluations_before = evaluations_;
-  std::vector<Summary::Start> table;
-  starts_ = count;
-  for (Index start = first; start < first + count; ++start) {
-    if (start > first && stopped_ == Stop::caller) break;
-    Summary::Start row;
-    row.index = start;
-    if (start > first && stopped()) {
-      row.reason =
-          fmt::format("not run: the limit of {} seconds was reached", options_.max_seconds);
-      table.push_back(std::move(row));
-      continue;
-    }
-    start_ = start - first;
-    try {
-      Minimum run = train(start);
-      row.value = run.state.value;
-      row.iterations = run.summary.iterations;
-      row.converged = run.summary.converged;
-      row.reason = run.summary.reason;
-      rejected += run.summary.rejected_evaluations;
-      if (!best || run.state.value < best->state.value) {
-        best = std::move(run);
-        best_start = start;
-        if (improved) improved();
-      }
-    } catch (const NumericalError& e) {
-      row.reason = e.what();
-      ++rejected;
-    }
-    table.push_back(std::move(row));
-  }
-  start_ = 0;
-  starts_ = 1;
-  if (!best) {
-    std::string reasons;
-    for (const Summary::Start& row : table)
-      reasons += fmt::format("\n  start {}: {}", row.index, row.reason);
-    throw NumericalError(fmt::format("all {} starts failed:{}", table.size(), reasons));
-  }
-  Summary& summary = best->summary;
-  summary.evaluations = evaluations_ - evaluations_before;
-  summary.rejected_evaluations = rejected;
-  summary.seconds = seconds();
-  summary.best_start = best_start;
-  if (count > 1) summary.starts = std::move(table);
-  return std::move(*best);
-}
-
-Minimum Trainer::minimise_from(const Problem& problem, Index starts,
-                               const std::function<Vector(Index)>& other_start) {
-  Parameters& parameters = *problem.parameters;
-  if (options_.max_iterations == 0 || parameters.free_size() == 0) return minimise(problem);
-  if (starts > 1 && !other_start)
-    throw InputError(fmt::format("{} starts were asked for, but nothing makes the others", starts));
-  const Parameters given = parameters;
-  Minimum best = best_of(0, starts, [&](Index start) {
-    parameters = given;
-    if (start == 0) return minimise(problem);
-    *problem.jitter = Jitter{problem.jitter->asked};  // each begins without what another needed
-    return minimise(problem, {.start = other_start(start)});
-  });
-  parameters = given;
-  parameters.set_values(parameters.constrain(best.state.u));
-  return best;
-}
-
-Trainer::Found Trainer::once(const std::string& name, const std::function<Found()>& work) {
-  if (TrainingState::Part done; take_done(name, done))
+Trainer::Found Trainer::once(const std::string& name, const std::function<Found()>& work,
+                             Jitter* jitter) {
+  if (TrainingState::Part done; take_done(name, done)) {
+    if (jitter) *jitter = done.jitter;
     return {std::move(done.blocks), std::move(done.summary.reason)};
+  }
   const std::size_t before = next_;
+  const Index evaluations = evaluations_, rejected = rejected_;
   Found out = work();
   if (wants_to_stop()) return out;
   at_limit_.reset();
@@ -297,9 +268,22 @@ Trainer::Found Trainer::once(const std::string& name, const std::function<Found(
   part.work = name;
   part.blocks = out.blocks;
   part.summary.reason = out.note;
-  state_.done.push_back(std::move(part));
-  next_ = state_.done.size();
+  part.summary.evaluations = evaluations_ - evaluations;
+  part.summary.rejected_evaluations = rejected_ - rejected;
+  if (jitter) part.jitter = *jitter;
+  keep(std::move(part));
   return out;
+}
+
+void Trainer::complete(Summary& summary) const {
+  if (summary.stop == Stop::running) {
+    summary.stop = Stop::evaluated;
+    summary.reason = evaluated;
+    summary.initial_value = summary.value;
+  }
+  summary.evaluations = std::max<Index>(1, evaluations_);
+  summary.rejected_evaluations = rejected_;
+  summary.seconds = seconds();
 }
 
 }  // namespace covary

@@ -208,6 +208,80 @@ TEST(Trainer, ContinuedFromAnyStateWithTheSameBits) {
   EXPECT_THROW(Trainer({}, last).minimise(wrong.problem()), InputError);
 }
 
+// Some parameters held, the rest trained; what follows goes on from there, and tells of both.
+TEST(Trainer, PartsWithSomeHeld) {
+  Model model(testing::rosenbrock, testing::rosenbrock_start(4));
+  Parameters two;
+  two.add({"a", Vector(testing::rosenbrock_start(4).head(2)), Transform::real(), 2});
+  two.add({"b", Vector(testing::rosenbrock_start(4).tail(2)), Transform::real(), 2});
+  model.parameters = two;
+  model.parameters.set_prior("b", Prior::normal(0.0, 10.0));
+  Trainer trainer({});
+  const auto b = [](const std::string& path) { return path == "b"; };
+  const auto first = trainer.minimise_held(model.problem(), b, {.max_iterations = 6});
+  ASSERT_TRUE(first);
+  EXPECT_NE(model.parameters.at("a").value, two.at("a").value);
+  EXPECT_EQ(model.parameters.at("b").value, two.at("b").value);
+  EXPECT_TRUE(model.parameters.at("b").trainable);
+  const Minimum all = trainer.minimise(model.problem(), {.before = first->summary});
+  EXPECT_NE(model.parameters.at("b").value, two.at("b").value);
+  EXPECT_EQ(all.summary.initial_value, first->summary.initial_value);
+  EXPECT_EQ(all.summary.iterations, static_cast<Index>(all.summary.trace.size()) - 1);
+  EXPECT_EQ(all.summary.trace.back().iteration, all.summary.iterations);
+  for (std::size_t i = 1; i < all.summary.trace.size(); ++i)
+    EXPECT_LE(all.summary.trace[i].value, all.summary.trace[i - 1].value);
+  Summary told = all.summary;
+  trainer.complete(told);
+  EXPECT_EQ(told.evaluations, all.summary.evaluations);
+  EXPECT_EQ(told.reason, all.summary.reason);
+
+  // Nothing is free; or the part fails: flags are as they were.
+  model.parameters.fix("a");
+  EXPECT_FALSE(trainer.minimise_held(model.problem(), b, {}));
+  EXPECT_TRUE(model.parameters.at("b").trainable);
+  EXPECT_FALSE(model.parameters.at("a").trainable);
+  model.parameters.unfix("a");
+  model.function = [](const Vector&, Vector*) { return std::nullopt; };
+  EXPECT_THROW(trainer.minimise_held(model.problem(), b, {}), NumericalError);
+  EXPECT_TRUE(model.parameters.at("b").trainable);
+}
+
+TEST(Trainer, WhereNothingIsTrainedTheSummarySaysSo) {
+  Summary summary;
+  summary.value = 3.0;
+  Trainer({}).complete(summary);
+  EXPECT_EQ(summary.stop, Stop::evaluated);
+  EXPECT_EQ(summary.reason, "evaluated at the given parameters");
+  EXPECT_EQ(summary.initial_value, 3.0);
+  EXPECT_EQ(summary.evaluations, 1);
+}
+
+// Work that raised the jitter, and what it cost, is known when training goes on beyond it.
+TEST(Trainer, WorkKeepsItsJitterAndItsCost) {
+  TrainingState state;
+  const auto train = [&](TrainingState resume) {
+    Model model(testing::rosenbrock, testing::rosenbrock_start(4));
+    TrainingOptions options;
+    options.after_iteration = [&](const TrainingProgress& now) { state = now.state(); };
+    Trainer trainer(options, std::move(resume));
+    const auto work = [&]() -> Trainer::Found {
+      trainer.minimise(model.problem(), {.max_iterations = 5});
+      model.jitter.rung = 2;
+      return {{model.parameters.values()}};
+    };
+    model.parameters.set_values(trainer.once("work", work, &model.jitter).blocks[0].reshaped());
+    EXPECT_EQ(model.jitter.rung, 2);
+    Summary summary = trainer.minimise(model.problem()).summary;
+    trainer.complete(summary);
+    return summary;
+  };
+  const Summary whole = train({});
+  const Summary resumed = train(TrainingState(state));
+  EXPECT_EQ(resumed.evaluations, whole.evaluations);
+  EXPECT_EQ(resumed.rejected_evaluations, whole.rejected_evaluations);
+  EXPECT_EQ(resumed.value, whole.value);
+}
+
 // A limit of iterations may be raised when training is resumed.
 TEST(Trainer, AHigherLimitGoesOn) {
   TrainingOptions options;
@@ -321,6 +395,51 @@ TEST(Trainer, MinibatchesGoOnWithTheSameBits) {
   }
   Noisy small(Vector::Ones(2));
   EXPECT_THROW(Trainer(options, states[40]).minimise(small.problem()), InputError);
+}
+
+// One start after another, stopped in any of them: the ones that are over are not made again.
+TEST(Trainer, StartsByMinibatchesGoOnWithTheSameBits) {
+  TrainingOptions options;
+  options.steps = 60;
+  options.natural_ramp = 5;
+  const auto train = [&](TrainingState resume, Noisy& noisy) {
+    Trainer trainer(options, std::move(resume));
+    Matrix kept;
+    Minimum best = trainer.best_of(
+        0, 3,
+        [&](Index start) {
+          noisy.parameters.set("x", static_cast<double>(2 - start));
+          noisy.block.setZero();
+          return trainer.minimise(noisy.problem());
+        },
+        [&] { kept = noisy.block; });
+    noisy.block = kept;
+    trainer.complete(best.summary);
+    return best;
+  };
+  std::vector<TrainingState> states;
+  options.after_iteration = [&](const TrainingProgress& now) { states.push_back(now.state()); };
+  Noisy one(Vector::Ones(5));
+  const Minimum whole = train({}, one);
+  options.after_iteration = nullptr;
+  ASSERT_EQ(states.size(), 3u * 61u);
+  EXPECT_EQ(whole.summary.starts.size(), 3u);
+  EXPECT_EQ(whole.summary.best_start, 2);
+  EXPECT_EQ(whole.summary.evaluations, 180);
+  for (std::size_t i = 0; i < states.size(); i += 13) {
+    SCOPED_TRACE(i);
+    EXPECT_EQ(states[i].done.size(), i / 61);
+    Noisy other(Vector::Ones(5));
+    const Minimum m = train(states[i], other);
+    EXPECT_EQ(m.state.u, whole.state.u);
+    EXPECT_EQ(other.block, one.block);
+    EXPECT_EQ(m.summary.evaluations, whole.summary.evaluations);
+    for (std::size_t r = 0; r < 3; ++r)
+      EXPECT_EQ(m.summary.starts[r].value, whole.summary.starts[r].value);
+  }
+  // Over all rows it is another training.
+  Model model(testing::rosenbrock, testing::rosenbrock_start(5));
+  EXPECT_THROW(Trainer({}, states.back()).minimise(model.problem()), InputError);
 }
 
 // A valley with an edge: beyond u = 0 the objective leaps, as a bound does when its parameters run

@@ -50,10 +50,12 @@ struct TrainingProgress {
   const AdamState* adam = nullptr;  // of minibatches instead
   Index step = 0, steps = 0;        // likewise
   Jitter jitter = {};
-  Index evaluations = 0;                 // of all starts
-  double seconds = 0.0;                  // of the whole training
-  bool over = false;                     // the part: a good time to keep the state
-  std::function<TrainingState()> state;  // which it costs time and memory to put together
+  Index evaluations = 0;  // of all starts
+  double seconds = 0.0;   // of the whole training
+  bool over = false;      // the part: a good time to keep the state
+  // Which it costs time and memory to put together. Nothing where the training is no part of the
+  // one that is kept, as that of an input map.
+  std::function<TrainingState()> state;
 };
 
 }  // namespace covary

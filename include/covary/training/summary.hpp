@@ -65,6 +65,9 @@ struct Summary {
   // Optimisers minimise −L in the units that the model sees; models report L in those of the data:
   // the signs of all values are turned and the log Jacobian of the scaling is taken off.
   void to_log_density(double log_jacobian);
+  // Of a run that went on where `before` ended, with the same objective: counts, trace and initial
+  // value become those of both.
+  void go_on_from(const Summary& before);
 
   std::string brief() const;  // one line
   std::string full() const;   // the brief line, then a table
