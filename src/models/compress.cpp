@@ -11,7 +11,7 @@
 #include "covary/error.hpp"
 #include "covary/features/selection.hpp"
 #include "covary/inference/compression.hpp"
-#include "covary/training/lbfgs.hpp"
+#include "covary/training/trainer.hpp"
 
 namespace covary {
 namespace {
@@ -41,29 +41,16 @@ class Compressor {
                                          .seed = options_.seed});
     Parameters p;
     out.features->declare(p);
-    const auto objective = [&](const Vector& u, Vector* gradient) -> std::optional<double> {
-      const Vector z = p.constrain(u);
-      if (!z.allFinite()) return std::nullopt;
-      Vector bar;
-      try {
-        const double value =
-            target_.divergence(*out.features, z, out.jitter, gradient ? &bar : nullptr);
-        if (gradient) *gradient = p.pullback(u, bar);
-        return value;
-      } catch (const NumericalError&) {
-        return std::nullopt;
-      }
-    };
-    if (p.free_size() > 0) {
-      LbfgsOptions lbfgs;
-      lbfgs.max_iterations = options_.iterations;
-      lbfgs.objective_changed = [&] { return std::exchange(out.jitter.raised, false); };
-      Lbfgs run(objective, p.flatten(), lbfgs);
-      while (run.step()) continue;
-      out.z = p.constrain(run.state().u);
-    } else {
-      out.z = p.values();
-    }
+    TrainingOptions training;
+    training.max_iterations = options_.iterations;
+    if (p.free_size() > 0)
+      Trainer(training).minimise(
+          {&p, &out.jitter, [&](ConstVector z, Vector* bar) -> std::optional<double> {
+             const double value = target_.divergence(*out.features, z, out.jitter, bar);
+             if (bar) *bar *= -1.0;
+             return -value;
+           }});
+    out.z = p.values();
     out.divergence = target_.divergence(*out.features, out.z, out.jitter);
     return out;
   }
