@@ -25,16 +25,6 @@ bool is_of_mapping(const Parameter& p) {
 
 }  // namespace
 
-void Gplvm::hold() {
-  for (const View& v : views_) {
-    std::vector<std::string> paths = {path(v, "likelihood.variance")};
-    for (const Parameter& p : parameters_.all())
-      if (p.path.starts_with(path(v, "kernel")) && p.path.ends_with(".variance"))
-        paths.push_back(p.path);
-    for (const auto& p : paths) parameters_.fix(p);
-  }
-}
-
 // Plain gradients see a precision of thousands beside a mean of one, and a mean whose curvature is
 // that precision: natural gradients of q(X) have one unit for all. Kernels, noise and inducing
 // inputs have a scale each.
@@ -72,16 +62,17 @@ Problem Gplvm::problem(Jitter& jitter) {
 }
 
 // Noise and the kernel's variance held while q(X) finds its place.
-void Gplvm::train_held(Trainer& trainer, Jitter& jitter) {
-  const Parameters before = parameters_;
-  hold();
-  step_to_fixed_point(jitter);
-  if (parameters_.free_size() > 0)
-    trainer.minimise(problem(jitter),
-                     {std::min(options_.training.max_iterations, options_.held_iterations)});
-  const Vector values = parameters_.values();
-  parameters_ = before;
-  parameters_.set_values(values);
+std::optional<Minimum> Gplvm::train_held(Trainer& trainer, Jitter& jitter) {
+  step_to_fixed_point(trainer, jitter);
+  return trainer.minimise_held(
+      problem(jitter),
+      [this](const std::string& name) {
+        return std::any_of(views_.begin(), views_.end(), [&](const View& v) {
+          return name == path(v, "likelihood.variance") ||
+                 (name.starts_with(path(v, "kernel")) && name.ends_with(".variance"));
+        });
+      },
+      {std::min(options_.training.max_iterations, options_.held_iterations)});
 }
 
 // Whether a parameter stays as the caller has it: fixed, tied or set. What was merely set of the
@@ -188,15 +179,17 @@ Minimum Gplvm::train_from(Index start, Trainer& trainer, Jitter& jitter) {
         given.set(p.path, p.value);
     parameters_ = std::move(given);
   }
+  std::optional<Minimum> held;
   if (train_anything) {
     say(fmt::format("start {}: {} iterations with the noise and the kernel's variance held", start,
                     options_.held_iterations));
-    train_held(trainer, jitter);
+    held = train_held(trainer, jitter);
     jitter = Jitter{options_.jitter};  // what the way here needed is not needed where it ended
   }
-  step_to_fixed_point(jitter);
+  step_to_fixed_point(trainer, jitter);
   say(fmt::format("start {}: all parameters", start));
-  return trainer.minimise(problem(jitter));
+  return trainer.minimise(problem(jitter),
+                          {.before = held ? std::optional(held->summary) : std::nullopt});
 }
 
 GplvmFit Gplvm::fit() {
@@ -224,7 +217,7 @@ GplvmFit Gplvm::fit(Trainer& trainer) {
   parameters_ = std::move(kept);
   views_ = std::move(kept_views);
   GplvmFit out = finished(std::move(best), kept_jitter);
-  out.summary.seconds = trainer.seconds();
+  trainer.complete(out.summary);
   return out;
 }
 

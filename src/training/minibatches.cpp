@@ -224,7 +224,7 @@ Minimum Trainer::minimise(const MinibatchProblem& problem) {
     return {std::move(done.run), std::move(done.summary)};
   }
   if (state_.run || next_ < state_.done.size())
-    throw InputError("the state to be resumed is over all rows, the training by minibatches");
+    throw InputError("the state to resume is from training over all rows, but this training is by minibatches");
   return Minibatches(*this, problem).run();
 }
 

@@ -176,7 +176,7 @@ std::optional<Minimum> Trainer::done_before(const Problem& problem, Index parame
     return Minimum{std::move(done.run), std::move(done.summary)};
   }
   if (state_.minibatches || (next_ < state_.done.size() && state_.done[next_].work == minibatches))
-    throw InputError("the state to be resumed is of minibatches, the training is over all rows");
+    throw InputError("the state to resume is from minibatches, but this training is over all rows");
   return std::nullopt;
 }
 

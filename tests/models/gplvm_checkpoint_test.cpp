@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -65,6 +66,32 @@ TEST(GplvmCheckpoint, ResumedTrainingHasTheSameBits) {
       EXPECT_EQ(fit.summary.starts[i].value, whole.summary.starts[i].value);
   }
   EXPECT_THROW(load_checkpoint(path, "another problem"), InputError);
+}
+
+// Steps to the fixed point are work that is kept, and end when the caller asks for it.
+TEST(GplvmCheckpoint, StepsToTheFixedPointAreNotRepeated) {
+  GplvmOptions o = options();
+  o.fixed_point = 3;
+  std::vector<TrainingState> states;
+  o.training.after_iteration = [&](const TrainingProgress& p) { states.push_back(p.state()); };
+  const GplvmFit whole = Gplvm(curve(), o).fit();
+  const auto is_step = [](const TrainingState::Part& p) { return p.work == "fixed point"; };
+  EXPECT_EQ(std::count_if(states.front().done.begin(), states.front().done.end(), is_step), 1);
+  EXPECT_EQ(std::count_if(states.back().done.begin(), states.back().done.end(), is_step), 4);
+  o.training.after_iteration = nullptr;
+  for (const std::size_t i : {std::size_t{0}, states.size() / 2, states.size() - 1}) {
+    Gplvm again(curve(), o);
+    again.resume(states[i]);
+    const GplvmFit fit = again.fit();
+    EXPECT_EQ(fit.value, whole.value);
+    EXPECT_EQ(fit.mean, whole.mean);
+    EXPECT_EQ(fit.summary.evaluations, whole.summary.evaluations);
+  }
+  o.fixed_point = 1000000;
+  int asked = 0;
+  o.training.stop = [&] { return ++asked > 2; };
+  EXPECT_EQ(Gplvm(curve(), o).fit().summary.stop, Stop::caller);
+  EXPECT_LT(asked, 50);
 }
 
 }  // namespace

@@ -138,11 +138,11 @@ class Gplvm {
   double evaluate(ConstVector values, Jitter& jitter, Vector* values_bar,
                   std::vector<SparseEvaluation>* evaluations = nullptr,
                   GaussianRowGradient* of_latent = nullptr) const;
-  void step_to_fixed_point(Jitter& jitter);
+  void step_to_fixed_point(Trainer& trainer, Jitter& jitter);
+  bool goes_to_fixed_point(Vector& values, Jitter& jitter) const;
   void take(ConstRows Y);
   void set_metric(LbfgsOptions& options) const;
-  void hold();  // fixes the noise and the variances of the kernel
-  void train_held(Trainer& trainer, Jitter& jitter);
+  std::optional<Minimum> train_held(Trainer& trainer, Jitter& jitter);
   bool is_held(const Parameter& given, bool further_start) const;
   Vector held_dynamics(const Parameters& given, bool further_start) const;
   void carry_mappings(const Parameters& given);
