@@ -111,9 +111,13 @@ void Progress::show_minibatches(const TrainingProgress& now) {
                  now.steps, objective, now.jitter.added, now.seconds);
     return;
   }
-  const double part = static_cast<double>(now.step) / static_cast<double>(now.steps);
+  const double starts = static_cast<double>(now.starts), start = static_cast<double>(now.start);
+  const double part =
+      (start + static_cast<double>(now.step) / static_cast<double>(now.steps)) / starts;
   draw(part,
-       fmt::format("step {} of {}{}", now.step, now.steps,
+       fmt::format("{}step {} of {}{}",
+                   now.starts > 1 ? fmt::format("start {}/{}  ", now.start + 1, now.starts) : "",
+                   now.step, now.steps,
                    now.adam->steps ? fmt::format("  objective {:.4f}", objective) : ""),
        now.seconds / part - now.seconds);
 }

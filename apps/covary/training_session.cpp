@@ -18,12 +18,14 @@ void TrainingSession::attach(TrainingOptions& training) {
   training.stop = Interruption::requested;
   training.tell = [this](const std::string& text) { tell(common_, text); };
   training.after_iteration = [this](const TrainingProgress& now) {
-    if (progress_) progress_->show(now);
+    if (!progress_) begin(0.0);  // of an input map, which is trained before the model
+    progress_->show(now);
     checkpointing_.keep(now);
   };
 }
 
 void TrainingSession::begin(double shift) {
+  if (progress_) progress_->clear();
   progress_.emplace(Progress::kind(options_.verbose, common_.quiet),
                     TrainingOptions().gradient_tolerance, options_.max_iter, shift);
 }

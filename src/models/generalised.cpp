@@ -77,6 +77,7 @@ Generalised::Generalised(ConstRows X, ConstVector y, GeneralisedOptions options)
   output_scaling_ = std::move(data.scaled.outputs);
   log_jacobian_ = data.scaled.log_jacobian;
   warnings_ = std::move(data.scaled.warnings);
+  resume_.seconds = data.seconds;
   if (options_.method != Inference::sparse_ep) return;
   const Index M = inducing_count(options_.inducing, options_.Z, rows(), X.cols());
   features_ =

@@ -9,6 +9,7 @@
 #include "covary/likelihoods/likelihoods.hpp"
 #include "covary/models/gplvm.hpp"
 #include "covary/statistics/sweep.hpp"
+#include "covary/training/state.hpp"
 #include "models/row_summaries.hpp"
 #include "models/starts.hpp"
 
@@ -106,18 +107,25 @@ Vector latent_levels(const Likelihood& l, const RowSource& rows, ConstRows Y, Co
   return out;
 }
 
-InputMap latent_space(ConstRows scaled, const FunctionOptions& options,
-                      std::vector<std::string>& warnings) {
+InputMap latent_space(ConstRows scaled, const FunctionOptions& options, GeneralisedData& data) {
   GplvmOptions o;
   o.latent = options.gplvm;
   o.seed = options.seed;
   o.training.max_iterations = options.training.max_iterations;
+  o.training.max_seconds = options.training.max_seconds;
   o.training.stop = options.training.stop;
+  if (const auto& show = options.training.after_iteration)
+    o.training.after_iteration = [&](const TrainingProgress& now) {
+      TrainingProgress own = now;
+      own.state = nullptr;  // the map is no part of the training that is kept
+      show(own);
+    };
   const std::string of = "GP-LVM of the inputs, ";
   if (options.training.tell)
     o.training.tell = [&](const std::string& text) { options.training.tell(of + text); };
   GplvmFit fit = Gplvm(scaled, o).fit();
-  for (const auto& warning : fit.summary.warnings) warnings.push_back(of + warning);
+  for (const auto& warning : fit.summary.warnings) data.scaled.warnings.push_back(of + warning);
+  data.seconds = fit.summary.seconds;
   for (Index d = 0; d < scaled.cols(); ++d) fit.output_names.push_back(fmt::format("x{}", d));
   return InputMap(LatentFeatures(std::move(fit)));
 }
@@ -137,10 +145,10 @@ void see_latent_space(ConstRows X, const std::vector<Index>& observed,
       places.push_back(static_cast<Index>(all.size()));
     all.push_back(i);
   }
-  data.input_map = options.input_map
-                       ? options.input_map
-                       : latent_space(data.scaled.inputs.apply(RowMatrix(X(all, Eigen::all))),
-                                      options, data.scaled.warnings);
+  data.input_map =
+      options.input_map
+          ? options.input_map
+          : latent_space(data.scaled.inputs.apply(RowMatrix(X(all, Eigen::all))), options, data);
   const LatentFeatures* found = data.input_map.gplvm();
   const RowMatrix features = found ? found->of_fit() : RowMatrix();
   if (features.rows() != static_cast<Index>(all.size()))

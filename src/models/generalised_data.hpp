@@ -14,6 +14,7 @@ struct GeneralisedData {
   ScaledData scaled;
   InputMap input_map = {};
   Vector aux, weights;
+  double seconds = 0.0;  // that training the map took
 };
 // Checks data and targets, leaves out the rows that say nothing (no targets, or a weight of zero)
 // and scales the others; outputs only where the likelihood takes any unit.

@@ -124,6 +124,27 @@ TEST(InputMap, AMapFoundBeforeIsNotFoundAgain) {
   }
 }
 
+// The time of the map's training counts, and its progress is seen; a checkpoint is not of it.
+TEST(InputMap, TrainsWithinTheLimitOfTime) {
+  const auto [X, y] = curve(25, 1);
+  GeneralisedOptions o{with_gplvm()};
+  o.likelihood = "bernoulli(logit)";
+  Index of_map = 0, of_model = 0;
+  o.training.after_iteration = [&](const TrainingProgress& now) {
+    ++(now.state ? of_model : of_map);
+  };
+  Generalised whole(X, y, o);
+  EXPECT_GT(of_map, 0);
+  EXPECT_EQ(of_model, 0);
+  whole.fit();
+  EXPECT_GT(of_model, 0);
+  o.training.max_seconds = 1e-9;
+  of_map = of_model = 0;
+  const GeneralisedFit brief = Generalised(X, y, o).fit();
+  EXPECT_EQ(of_map + of_model, 0);
+  EXPECT_EQ(brief.summary.stop, Stop::seconds);
+}
+
 TEST(InputMap, RefusesWhatHasNoMeaning) {
   const auto [X, y] = curve(30, 5);
   const auto told = [&, &X = X, &y = y](Index pca, Index gplvm) {
