@@ -82,7 +82,7 @@ const std::string of_dense = reads::supervised + " exposure weights pca gplvm";
 const std::string of_svgp = reads::any_fit + reads::scaling + reads::settings + reads::kept +
                             " inputs likelihood kernel mean missing folds noise exposure weights "
                             "pca gplvm jitter features covariance batch epochs steps "
-                            "learning-rate schedule natural-step separate-kernels stream" +
+                            "learning-rate schedule natural-step restarts separate-kernels stream" +
                             reads::inducing;
 
 using Verbs = std::vector<std::pair<std::string, std::string>>;

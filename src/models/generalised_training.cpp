@@ -2,11 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
+#include <optional>
 #include <utility>
 
 #include "covary/error.hpp"
 #include "covary/models/generalised.hpp"
+#include "models/choose_again.hpp"
 #include "models/starts.hpp"
 
 namespace covary {
@@ -43,49 +44,43 @@ Problem Generalised::problem(Jitter& jitter) {
 
 // Before all is trained together: some iterations with Z held, and Z chosen again at the parameters
 // found where that does not lower the evidence.
-void Generalised::settle_Z(Trainer& trainer, Jitter& jitter) {
+std::optional<Summary> Generalised::settle_Z(Trainer& trainer, Jitter& jitter) {
   const std::string Z = "features.Z";
-  const Parameter& own = parameters_.at(Z);
-  if (options_.Z.size() != 0 || !own.trainable || own.value != chosen_Z_) return;
-  parameters_.fix(Z);
-  try {
-    if (parameters_.free_size() > 0)
-      trainer.minimise(problem(jitter), {std::min<Index>(options_.training.max_iterations, 15)});
-  } catch (...) {
-    parameters_.unfix(Z);
-    throw;
-  }
-  parameters_.unfix(Z);
-  jitter = Jitter{options_.jitter};
-  if (!looks_at_parameters(options_.selection)) return;
-  const auto evidence = [this] {
-    try {
-      return value();
-    } catch (const NumericalError&) {
-      return -std::numeric_limits<double>::infinity();
-    }
-  };
-  const RowMatrix chosen = choose_Z(inducing());
-  if (chosen.rows() != inducing()) return;
-  const double before = evidence();
   const Vector held = parameters_.at(Z).value;
-  parameters_.set(Z, Eigen::Map<const Vector>(chosen.data(), chosen.size()));
-  if (evidence() < before) parameters_.set(Z, held);
+  if (options_.Z.size() != 0 || !parameters_.at(Z).trainable || held != chosen_Z_)
+    return std::nullopt;
+  const auto first =
+      trainer.minimise_held(problem(jitter), [&](const std::string& path) { return path == Z; },
+                            {std::min<Index>(options_.training.max_iterations, 15)});
+  jitter = Jitter{options_.jitter};
+  if (looks_at_parameters(options_.selection))
+    choose_again([this] { return value(); },
+                 [&] {
+                   const RowMatrix chosen = choose_Z(inducing());
+                   if (chosen.rows() != inducing()) return false;
+                   parameters_.set(Z, Eigen::Map<const Vector>(chosen.data(), chosen.size()));
+                   return true;
+                 },
+                 [&] { parameters_.set(Z, held); });
+  return first ? std::optional(first->summary) : std::nullopt;
 }
 
 GeneralisedFit Generalised::fit() {
   Jitter jitter{options_.jitter};
   Trainer trainer(options_.training, std::exchange(resume_, {}));
-  if (features_ && options_.training.max_iterations > 0) settle_Z(trainer, jitter);
+  std::optional<Summary> before;
+  if (features_ && options_.training.max_iterations > 0) before = settle_Z(trainer, jitter);
   Summary summary =
       trainer
           .minimise_from(problem(jitter), starts(),
-                         [&](Index r) { return perturbed_start(parameters_, r, options_.seed); })
+                         [&](Index r) { return perturbed_start(parameters_, r, options_.seed); },
+                         {.before = std::move(before)})
           .summary;
   summary.to_log_density(log_jacobian_);
   const Vector values = parameters_.values();
   Approximation q = approximate(values, nullptr, jitter, false);
   summary.value = q.value - log_jacobian_;
+  trainer.complete(summary);
   summary.objective =
       options_.method == Inference::vi ? "elbo" : fmt::format("log_evidence({})", name());
   summary.route =
@@ -107,7 +102,6 @@ GeneralisedFit Generalised::fit() {
   if (features_) out.diagnostics = {{"inducing", static_cast<double>(inducing())}};
   out.input_map = input_map_;
   out.rows = rows();
-  summary.seconds = trainer.seconds();
   out.summary = std::move(summary);
   return out;
 }

@@ -110,7 +110,8 @@ std::vector<ModelEntry> latent_entries() {
                             {"sample", "draws seed posterior burn-in thin"},
                             {"explore", "draw title"}});
   batches.fit =
-      reads::latent + " inducing likelihood batch epochs steps learning-rate schedule natural-step";
+      reads::latent +
+      " inducing restarts likelihood batch epochs steps learning-rate schedule natural-step";
   return {bayesian, batches, mrd};
 }
 

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include "covary/data/split.hpp"
 #include "covary/error.hpp"
@@ -62,57 +64,51 @@ double SparseRegression::mean_kl() const {
 
 // The features alone, by the mean KL.
 Minimum SparseRegression::place(Trainer& trainer, Jitter& jitter) {
-  const Parameters before = parameters_;
-  for (const Parameter& p : before.all())
-    if (!p.path.starts_with("features.")) parameters_.fix(p.path);
   const auto kl = expected_kl_of_rows();
   const Index first = parameters_.size() - features_->parameter_count();
-  say(fmt::format(
-      "placing the inducing variables by the mean KL over outputs of the model, with {} rows",
-      kl->rows()));
-  Minimum out = trainer.minimise(
-      {&parameters_, &jitter, [&](ConstVector values, Vector* bar) -> std::optional<double> {
-         Vector z_bar;
-         const ExpectedKl::Value e =
-             (*kl)(*features_, values.tail(values.size() - first), jitter, bar ? &z_bar : nullptr);
-         if (bar) {
-           *bar = Vector::Zero(values.size());
-           bar->tail(z_bar.size()) = -z_bar;
-         }
-         return -e.kl;
-       }});
-  const Vector values = parameters_.values();
-  parameters_ = before;
-  parameters_.set_values(values);
-  return out;
+  say(
+      fmt::format("placing the inducing variables by the mean KL over outputs of the model, with "
+                  "{} rows",
+                  kl->rows()));
+  const Problem of_features{
+      &parameters_, &jitter, [&](ConstVector values, Vector* bar) -> std::optional<double> {
+        Vector z_bar;
+        const ExpectedKl::Value e =
+            (*kl)(*features_, values.tail(values.size() - first), jitter, bar ? &z_bar : nullptr);
+        if (bar) {
+          *bar = Vector::Zero(values.size());
+          bar->tail(z_bar.size()) = -z_bar;
+        }
+        return -e.kl;
+      }};
+  std::optional<Minimum> out = trainer.minimise_held(
+      of_features, [](const std::string& path) { return !path.starts_with("features."); }, {});
+  if (!out)
+    throw InputError(
+        "--placement expected_kl needs trainable inducing variables, but all are fixed");
+  return std::move(*out);
 }
 
 // In turns, the last of which is the bound's, so that the fit is of the parameters that suit the
 // features it has.
 Minimum SparseRegression::train_placed(Trainer& trainer, Jitter& jitter) {
-  if (!trains_features())
-    throw InputError(
-        "--placement expected_kl needs trainable inducing variables, but all are fixed");
-  Minimum best;
+  const double before = bound();
+  std::optional<Minimum> best;
   for (int turn = 0; turn < turns; ++turn) {
-    best = place(trainer, jitter);
+    Minimum placed = place(trainer, jitter);
     jitter = Jitter{options_.jitter};
-    const Parameters before = parameters_;
-    for (const Parameter& p : before.all())
-      if (p.path.starts_with("features.")) parameters_.fix(p.path);
-    const bool anything = parameters_.free_size() > 0;
-    if (anything) {
-      best = trainer.minimise(problem(jitter));
-    } else {  // the way there is no way of the bound's
-      best.summary.trace.clear();
-      best.summary.initial_value = -bound();
+    std::optional<Minimum> trained = trainer.minimise_held(
+        problem(jitter), [](const std::string& path) { return path.starts_with("features."); },
+        {.before = best ? std::optional(best->summary) : std::nullopt});
+    if (!trained) {  // placed once and for all; the way there is no way of the bound's
+      placed.summary.trace.clear();
+      placed.summary.initial_value = -before;
+      placed.state.value = -bound();
+      return placed;
     }
-    const Vector values = parameters_.values();
-    parameters_ = before;
-    parameters_.set_values(values);
-    if (!anything) break;  // placed once and for all
+    best = std::move(trained);
   }
-  return best;
+  return std::move(*best);
 }
 
 }  // namespace covary

@@ -168,19 +168,7 @@ RegressionFit SparseRegression::fit(Trainer& trainer) {
   Jitter jitter{options_.jitter};
   settings_->look(parameters_, options_.inducing > 0 || options_.Z.size() > 0);
   Minimum best;
-  if (options_.training.max_iterations == 0) {
-    best.summary.stop = Stop::evaluated;
-    best.summary.reason = "evaluated at the given parameters";
-    best.summary.evaluations = 1;
-  } else if (looks_for_number()) {
-    best =
-        parameters_.contains("features.sd") ? grow_by_plan(trainer, jitter) : grow(trainer, jitter);
-  } else {
-    if (options_.subset > 0) start_from_subset(trainer);
-    best = options_.placement == Placement::expected_kl ? train_placed(trainer, jitter)
-           : options_.warm_start                        ? train_warm(trainer, jitter)
-                                                        : train_once(trainer, jitter);
-  }
+  if (options_.training.max_iterations > 0) best = train_from_starts(trainer, jitter);
 
   Jitter final_jitter = jitter;
   const Vector values = parameters_.values();
@@ -190,6 +178,7 @@ RegressionFit SparseRegression::fit(Trainer& trainer) {
   summary.to_log_density(log_jacobian_);
   summary.objective = options_.approximation.is_bound() ? "elbo" : "log_marginal_likelihood";
   summary.value = e.value - log_jacobian_;
+  trainer.complete(summary);
   summary.jitter = e.jitter;
   static const char* const routes[] = {"automatic", "fast", "safe", "stable", "one-pass"};
   summary.route = fmt::format(
@@ -249,7 +238,6 @@ RegressionFit SparseRegression::fit(Trainer& trainer) {
   }
   out.value = summary.value;
   out.log_prior = parameters_.log_prior(values);
-  summary.seconds = trainer.seconds();
   out.summary = std::move(summary);
   return out;
 }

@@ -1,20 +1,24 @@
 // How a sparse model finds a good optimum: parameters from an exact fit of some rows, inducing
-// inputs where those parameters leave most variance, then all together; and how many it takes.
+// inputs where those parameters leave most variance, then all together.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
+#include <optional>
+#include <utility>
 
 #include "covary/error.hpp"
 #include "covary/models/sparse_regression.hpp"
 #include "covary/random/random.hpp"
+#include "models/choose_again.hpp"
 #include "models/feature_settings.hpp"
 #include "models/restored.hpp"
 #include "models/row_summaries.hpp"
+#include "models/starts.hpp"
 
 namespace covary {
+
 // The parameters without those of the features, as an exact model has them.
 Parameters SparseRegression::exact_parameters() const {
   Parameters out;
@@ -125,24 +129,69 @@ Problem SparseRegression::problem(Jitter& jitter) {
 // together.
 Minimum SparseRegression::train_once(Trainer& trainer, Jitter& jitter) {
   if (options_.subset > 0 && !choose_start_of_sums(trainer, jitter)) raise_noise();
-  const bool choose_again =
-      options_.features.is_points() && trains_features() && !settings_->holds_any();
-  if (choose_again && options_.Z.size() == 0 && options_.subset > 0) {
-    parameters_.fix("features.Z");
-    if (parameters_.free_size() > 0)
-      trainer.minimise(problem(jitter), {std::min<Index>(options_.training.max_iterations, 15)});
-    parameters_.unfix("features.Z");
-    const double before = bound();
+  std::optional<Summary> before;
+  if (options_.subset > 0 && options_.Z.size() == 0 && options_.features.is_points() &&
+      trains_features() && !settings_->holds_any()) {
+    const auto first = trainer.minimise_held(
+        problem(jitter), [](const std::string& path) { return path == "features.Z"; },
+        {std::min<Index>(options_.training.max_iterations, 15)});
+    if (first) before = first->summary;
     const FeaturesPtr features = features_;
     const Parameters parameters = parameters_;
-    choose_features(features_->size());
-    if (features_->size() != features->size() || bound() < before) {
-      features_ = features;
-      parameters_ = parameters;
-    }
+    choose_again([this] { return bound(); },
+                 [&] {
+                   choose_features(features->size());
+                   return features_->size() == features->size();
+                 },
+                 [&] {
+                   features_ = features;
+                   parameters_ = parameters;
+                 });
     jitter = Jitter{options_.jitter};
   }
-  return trainer.minimise(problem(jitter));
+  return trainer.minimise(problem(jitter), {.before = std::move(before)});
+}
+
+Minimum SparseRegression::train(Trainer& trainer, Jitter& jitter) {
+  if (looks_for_number())
+    return parameters_.contains("features.sd") ? grow_by_plan(trainer, jitter)
+                                               : grow(trainer, jitter);
+  if (options_.subset > 0) start_from_subset(trainer);
+  return options_.placement == Placement::expected_kl ? train_placed(trainer, jitter)
+         : options_.warm_start                        ? train_warm(trainer, jitter)
+                                                      : train_once(trainer, jitter);
+}
+
+// Where no exact fit of some rows makes the start, the first is the parameters as they are and the
+// others lie around it.
+Minimum SparseRegression::train_from_starts(Trainer& trainer, Jitter& jitter) {
+  const Index starts = options_.subset > 0 ? 1 : std::max<Index>(1, options_.training.starts);
+  if (starts == 1) return train(trainer, jitter);
+  const Parameters given = parameters_;
+  const FeaturesPtr features = features_;
+  Parameters best_parameters;
+  FeaturesPtr best_features;
+  Jitter best_jitter;
+  Minimum best = trainer.best_of(
+      0, starts,
+      [&](Index start) {
+        features_ = features;
+        parameters_ = given;
+        jitter = Jitter{options_.jitter};
+        if (start > 0)
+          parameters_.set_values(
+              parameters_.constrain(perturbed_start(given, start, options_.seed)));
+        return train(trainer, jitter);
+      },
+      [&] {
+        best_parameters = parameters_;
+        best_features = features_;
+        best_jitter = jitter;
+      });
+  parameters_ = std::move(best_parameters);
+  features_ = std::move(best_features);
+  jitter = best_jitter;
+  return best;
 }
 
 // By another approximation first. FITC finds structure that VFE, which pays for what M inducing
@@ -156,143 +205,6 @@ Minimum SparseRegression::train_warm(Trainer& trainer, Jitter& jitter) {
   }
   jitter = Jitter{options_.jitter};
   return trainer.minimise(problem(jitter));
-}
-
-SparseProblem SparseRegression::vfe_problem(const Sweep& sweep) const {
-  return {Approximation::Kind::vfe,
-          features_.get(),
-          &options_.kernel,
-          &options_.mean,
-          &sweep,
-          columns_,
-          options_.route};
-}
-
-// The evidence lies between the bound and this, in model units; by conjugate gradients where the
-// budget allows, else by the trace.
-Certificate SparseRegression::bracket() const {
-  const Sweep sweep = Sweep::for_features(*rows_, features_->size());
-  Jitter jitter{options_.jitter};
-  return certify(vfe_problem(sweep), unpack(parameters_.values()), jitter,
-                 {options_.certificate_flops, options_.certificate_iterations});
-}
-
-bool SparseRegression::looks_for_number() const {
-  return options_.inducing == 0 && options_.Z.size() == 0 && !settings_->holds("features.Z");
-}
-
-Minimum SparseRegression::grow(Trainer& trainer, Jitter& jitter) {
-  if (features_->size() > first_inducing) choose_features(first_inducing);  // of a fit before
-  const Parameters given = parameters_;
-  std::string reason;
-  if (options_.features.is_points()) {
-    // The parameters say how many there are and where.
-    const auto found = trainer.once("number", [&]() -> Trainer::Found {
-      const std::string why = find_number(trainer, jitter);
-      return {{parameters_.values(), guard_ ? Matrix::Constant(1, 1, *guard_) : Matrix()}, why};
-    });
-    const Index entries =
-        found.blocks[0].size() - (parameters_.size() - features_->parameter_count());
-    if (entries != features_->parameter_count())
-      set_inputs(RowMatrix::Zero(entries / X_.cols(), X_.cols()));
-    parameters_.set_values(found.blocks[0].reshaped());
-    if (found.blocks[1].size()) guard_ = found.blocks[1](0);
-    reason = found.note;
-  } else {
-    reason = find_number(trainer, jitter);
-  }
-  jitter = Jitter{options_.jitter};
-  Minimum best = trainer.minimise(problem(jitter));
-  best.summary.reason = reason + "; " + best.summary.reason;
-  second_opinion(given, brief(), trainer, best);
-  return best;
-}
-
-// M grows by half until the bracket is narrow and more inducing inputs gain nothing; says which of
-// the reasons ended it.
-std::string SparseRegression::find_number(Trainer& trainer, Jitter& jitter) {
-  const double N = static_cast<double>(rows_->rows()), floor = noise_only_evidence(*rows_);
-  if (options_.subset > 0) start_from_subset(trainer);
-  double before = -std::numeric_limits<double>::infinity();
-  for (;;) {
-    jitter = Jitter{options_.jitter};
-    trainer.minimise(problem(jitter), {brief()});
-    const Index M = features_->size();
-    const double value = bound();
-    const Certificate gap = bracket();
-    const double width = gap.upper - value, gain = value - before;
-    const bool narrow = width <= options_.bracket * N || width <= 0.05 * (value - floor);
-    const bool settled = gain < options_.bracket * N;
-    say(fmt::format(
-        "M = {}: bound {:.4f} per row, bracket {:.4f} per row ({}), gain {:.4f} per row", M,
-        value / N, width / N, gap.method, gain / N));
-    if (narrow && settled && value > floor) {
-      return fmt::format(
-          "M = {}: the bracket is {:.2g} nats a row and half as many more inducing "
-          "inputs gained {:.2g}",
-          M, width / N, gain / N);
-    }
-    const Index next = std::min({(3 * M + 1) / 2, X_.rows(), options_.most_inducing});
-    if (next == M) {
-      return M == X_.rows()
-                 ? fmt::format("M = {}: an inducing input for every row{}", M,
-                               X_.rows() < rows_->rows() ? " kept in memory" : "")
-                 : fmt::format(
-                       "M = {}: the limit of inducing inputs; the bracket is {:.2g} nats a row", M,
-                       width / N);
-    }
-    if (trainer.wants_to_stop()) return fmt::format("M = {}: stopped", M);
-    before = value;
-    choose_features(next);
-    if (features_->size() <= M)  // the data have no more to give
-      return fmt::format("M = {}: more inducing inputs would say nothing new", features_->size());
-  }
-}
-
-Index SparseRegression::brief() const {
-  return std::min<Index>(options_.training.max_iterations, 40);
-}
-
-// A second start, from the parameters as they were given: the better one is kept, and two that
-// differ by more than the bracket are worth a warning.
-void SparseRegression::second_opinion(const Parameters& given, Index iterations, Trainer& trainer,
-                                      Minimum& best) {
-  if (trainer.wants_to_stop()) return;
-  const FeaturesPtr features = features_;
-  const Parameters first = parameters_;
-  const double value = bound();
-  say("a second start, as a check");
-  for (const Parameter& p : given.all())
-    if (!p.path.starts_with("features.") && p.trainable && p.tied_to.empty())
-      parameters_.set(p.path, p.value);
-  choose_features(features->size());
-  Jitter jitter{options_.jitter};
-  Minimum other;
-  try {
-    other = trainer.minimise(problem(jitter), {iterations});
-  } catch (const NumericalError&) {
-    other.state.value = std::numeric_limits<double>::infinity();
-  }
-  const double theirs =
-      std::isfinite(other.state.value) ? bound() : -std::numeric_limits<double>::infinity();
-  const bool better = theirs > value;
-  if (!better) {
-    features_ = features;
-    parameters_ = first;
-  }
-  const Certificate gap = bracket();
-  if (better) {
-    other.summary.reason = best.summary.reason + "; a second start did better and is kept";
-    other.summary.warnings = best.summary.warnings;
-    best = std::move(other);
-  }
-  const double limit =
-      std::max(gap.upper - bound(), options_.bracket * static_cast<double>(rows_->rows()));
-  if (std::abs(theirs - value) > limit)
-    best.summary.warnings.push_back(fmt::format(
-        "two starts ended {:.4g} nats apart, more than the bracket of {:.4g}: there may be "
-        "a better optimum; try --restarts or another --seed",
-        std::abs(theirs - value), limit));
 }
 
 }  // namespace covary

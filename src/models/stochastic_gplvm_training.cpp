@@ -24,28 +24,27 @@ struct StochasticGplvm::State {
   Index shortened = 0;
 };
 
-// Minus the bound and log prior as a batch tells them; moves q(x) and q(u), and gives the gradient
-// of what all rows share by the free vector u.
-double StochasticGplvm::step(State& s, std::span<const Index> rows, const Parameters& shared,
-                             const Vector& u, Vector* gradient) const {
+// The bound as a batch tells it and its gradient by the values that all rows share, unless that is
+// null; moves q(x) and q(u).
+std::optional<double> StochasticGplvm::step(State& s, std::span<const Index> rows,
+                                            ConstVector values, Vector* values_bar) const {
   const Index Q = options_.gplvm.latent;
-  const Vector values = shared.constrain(u);
   Gradient g;
   double value = 0.0;
-  const Index moves = gradient ? options_.local_steps : 1;
+  const Index moves = values_bar ? options_.local_steps : 1;
   Batch b;
   for (Index l = 0; l < moves; ++l) {
     const RowMatrix mean = s.latent.u.leftCols(Q), variance = s.latent.u.rightCols(Q).array().exp();
     b = batch_of(rows, mean, variance);
     value = evaluate(b, values, s.q.q(), s.jitter, &g);
-    if (!gradient) break;  // only q(u) moves
+    if (!values_bar) break;  // only q(u) moves
     RowMatrix down(b.mean.rows(), 2 * Q);
     down << -g.mean_bar, -(g.variance_bar.array() * b.variance.array()).matrix();
     if (!parameters_.at("latent.mean").trainable) down.leftCols(Q).setZero();
     if (!parameters_.at("latent.variance").trainable) down.rightCols(Q).setZero();
     s.latent.step(rows, down, s.local_rate);
   }
-  if (!std::isfinite(value)) return value;
+  if (!std::isfinite(value)) return std::nullopt;
   const NaturalGaussian before = s.q;
   double gamma = s.gamma;
   for (Index shortened = 0; shortened < 20; ++shortened, gamma *= 0.5, ++s.shortened) {
@@ -55,13 +54,11 @@ double StochasticGplvm::step(State& s, std::span<const Index> rows, const Parame
       break;
     s.q = before;
   }
-  Vector bar = g.values_bar;
-  value += shared.log_prior(values, &bar);
-  if (gradient) *gradient = -shared.pullback(u, bar);
-  return -value;
+  if (values_bar) *values_bar = g.values_bar;
+  return value;
 }
 
-Summary StochasticGplvm::train(NaturalGaussian& q, Jitter& jitter, Trainer& trainer) {
+Minimum StochasticGplvm::train(NaturalGaussian& q, Jitter& jitter, Trainer& trainer) {
   const Index N = rows(), Q = options_.gplvm.latent;
   BatchOrder order(N, batch(), options_.gplvm.seed);
   Parameters shared = of_all();
@@ -110,8 +107,11 @@ Summary StochasticGplvm::train(NaturalGaussian& q, Jitter& jitter, Trainer& trai
                       N));
     s.gamma = step.natural_step;
     s.local_rate = options_.local_rate * step.relative_rate;
-    const double value = this->step(s, order.at(step.number), shared, u, gradient);
-    if (gradient && step.number < step.of / 5) (*gradient)(variances).setZero();
+    const auto value =
+        minus_log_posterior(shared, u, gradient, [&](ConstVector at, Vector* bar) {
+          return this->step(s, order.at(step.number), at, bar);
+        });
+    if (value && gradient && step.number < step.of / 5) (*gradient)(variances).setZero();
     return value;
   };
   problem.blocks = [&] { return blocks(s); };
@@ -126,7 +126,7 @@ Summary StochasticGplvm::train(NaturalGaussian& q, Jitter& jitter, Trainer& trai
   };
   problem.best_blocks = [&] { return blocks(best); };
   problem.set_best_blocks = [&](const Blocks& b) { set(best, b); };
-  Summary summary = trainer.minimise(problem).summary;
+  Minimum out = trainer.minimise(problem);
   if (s.shortened > 0) say(fmt::format("steps of q(u) were shortened {} times", s.shortened));
   Vector all(values.size());
   RowMatrix mean = s.latent.u.leftCols(Q), variance = s.latent.u.rightCols(Q).array().exp();
@@ -135,7 +135,46 @@ Summary StochasticGplvm::train(NaturalGaussian& q, Jitter& jitter, Trainer& trai
   parameters_.set_values(all);
   q = s.q;
   jitter = s.jitter;
-  return summary;
+  return out;
+}
+
+// Other latent inputs and Z, as a GP-LVM of all rows has them for that start; what was fixed or
+// tied stays.
+void StochasticGplvm::start_at(Index start) {
+  GplvmOptions o = gplvm_.options();
+  o.first_start = start;
+  const Gplvm other(working_outputs(Y_), std::move(o));
+  for (const Parameter& p : other.parameters().all()) {
+    if (!p.path.starts_with("latent.") && p.path != "features.Z") continue;
+    const Parameter& own = parameters_.at(p.path);
+    if (own.trainable && own.tied_to.empty()) parameters_.set(p.path, p.value);
+  }
+}
+
+// From several starts where they were asked for: the best by the mean that Adam keeps of the bound.
+Summary StochasticGplvm::train_from_starts(NaturalGaussian& q, Jitter& jitter, Trainer& trainer) {
+  const Parameters given = parameters_;
+  Parameters parameters;
+  NaturalGaussian best_q = q;
+  Jitter best_jitter;
+  Minimum best = trainer.best_of(
+      options_.gplvm.first_start, std::max<Index>(1, options_.gplvm.training.starts),
+      [&](Index start) {
+        parameters_ = given;
+        if (start > options_.gplvm.first_start) start_at(start);
+        q = prior();
+        jitter = Jitter{options_.gplvm.jitter};
+        return train(q, jitter, trainer);
+      },
+      [&] {
+        parameters = parameters_;
+        best_q = q;
+        best_jitter = jitter;
+      });
+  parameters_ = std::move(parameters);
+  q = std::move(best_q);
+  jitter = best_jitter;
+  return std::move(best.summary);
 }
 
 GplvmFit StochasticGplvm::fit() {
@@ -143,18 +182,12 @@ GplvmFit StochasticGplvm::fit() {
   Summary summary;
   NaturalGaussian q = prior();
   Jitter jitter{options_.gplvm.jitter};
-  if (options_.gplvm.training.max_iterations > 0) {
-    summary = train(q, jitter, trainer);
-  } else {
-    summary.stop = Stop::evaluated;
-    summary.reason = "evaluated at the given parameters";
-    summary.evaluations = 1;
-  }
+  if (options_.gplvm.training.max_iterations > 0) summary = train_from_starts(q, jitter, trainer);
   summary.to_log_density(log_jacobian_);
   GplvmFit out = finished(std::move(q), jitter, std::move(summary));
+  trainer.complete(out.summary);
   out.summary.route = fmt::format("minibatches of {} of {} rows, natural gradients for q(u); {}",
                                   batch(), rows(), out.summary.route);
-  out.summary.seconds = trainer.seconds();
   return out;
 }
 

@@ -60,6 +60,7 @@ void Svgp::take(GeneralisedData data) {
   output_scaling_ = std::move(data.scaled.outputs);
   log_jacobian_ = data.scaled.log_jacobian;
   warnings_ = std::move(data.scaled.warnings);
+  resume_.seconds = data.seconds;
 }
 
 // The size of batches, parameters scaled to the data, and the first inducing inputs.
@@ -99,11 +100,13 @@ void Svgp::begin() {
     choose_features(M);
 }
 
-bool Svgp::is_feature(const Parameter& p) { return p.path.find("features.") != std::string::npos; }
+bool Svgp::is_feature(const std::string& path) {
+  return path.find("features.") != std::string::npos;
+}
 
 bool Svgp::trains_features() const {
   for (const Parameter& p : parameters_.all())
-    if (is_feature(p) && p.trainable) return true;
+    if (is_feature(p.path) && p.trainable) return true;
   return false;
 }
 
@@ -153,7 +156,7 @@ void Svgp::set_features(const FeaturesPtr& features) {
   const Parameters before = std::move(parameters_);
   parameters_ = {};
   for (Parameter p : before.all())
-    if (!is_feature(p)) {
+    if (!is_feature(p.path)) {
       p.tied_to.clear();
       parameters_.add(std::move(p));
     }
@@ -175,7 +178,7 @@ void Svgp::set_features(const FeaturesPtr& features) {
     parameters_.add(std::move(p));
   }
   for (const Parameter& p : before.all())
-    if (!p.tied_to.empty() && !is_feature(p)) parameters_.tie(p.path, p.tied_to, p.ratio);
+    if (!p.tied_to.empty() && !is_feature(p.path)) parameters_.tie(p.path, p.tied_to, p.ratio);
 }
 
 void Svgp::start_from(const Svgp& other) {

@@ -78,7 +78,7 @@ double Svgp::batch_step(const RowSource& rows, const Vector& u, double gamma, Na
   return value;
 }
 
-Summary Svgp::train_batches(Trainer& trainer, NaturalGaussian& q, Jitter& jitter) {
+Minimum Svgp::train_batches_once(Trainer& trainer, NaturalGaussian& q, Jitter& jitter) {
   Batches batches(*rows_, in_memory_, batch_, options_.seed);
   // White inducing variables ask no more than the diagonal of a diagonal covariance.
   if (options_.covariance.kind == CovarianceForm::Kind::diagonal &&
@@ -109,13 +109,13 @@ Summary Svgp::train_batches(Trainer& trainer, NaturalGaussian& q, Jitter& jitter
   problem.go_to_best = [&] { q = best_q; };
   problem.best_blocks = [&] { return blocks_of(best_q); };
   problem.set_best_blocks = [&](const Blocks& b) { best_q = q_of(b, prior()); };
-  Summary summary = trainer.minimise(problem).summary;
+  Minimum out = trainer.minimise(problem);
   q.keep_whole();
   if (shortened > 0)
     say(fmt::format(
         "natural-gradient steps were halved {} times to keep the covariance of q positive definite",
         shortened));
-  return summary;
+  return out;
 }
 
 }  // namespace covary

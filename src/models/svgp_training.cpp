@@ -3,14 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "covary/error.hpp"
 #include "covary/inference/inducing_posterior.hpp"
 #include "covary/models/svgp.hpp"
 #include "inference/uncollapsed_steps.hpp"
+#include "models/choose_again.hpp"
 #include "models/feature_settings.hpp"
 #include "models/q_blocks.hpp"
+#include "models/starts.hpp"
 
 namespace covary {
 
@@ -24,34 +27,68 @@ Problem Svgp::problem(NaturalGaussian& q, Jitter& jitter) {
 }
 
 // With Z held, then Z chosen again at the parameters found if that does not lower the bound, then
-// all together.
+// all together, from several starts where they were asked for.
 Summary Svgp::train_full(Trainer& trainer, NaturalGaussian& q, Jitter& jitter) {
+  std::optional<Summary> before;
   if (options_.Z.size() == 0 && trains_features()) {
-    const Parameters given = parameters_;
-    std::vector<std::string> held;
-    for (const Parameter& p : given.all())
-      if (is_feature(p) && p.trainable) held.push_back(p.path);
-    for (const auto& path : held) parameters_.fix(path);
-    if (parameters_.free_size() > 0)
-      trainer.minimise(problem(q, jitter), {std::min<Index>(options_.training.max_iterations, 15)});
-    for (const auto& path : held) parameters_.unfix(path);
+    const auto first = trainer.minimise_held(
+        problem(q, jitter), is_feature, {std::min<Index>(options_.training.max_iterations, 15)});
+    if (first) before = first->summary;
     if (options_.features.is_points() && looks_at_parameters(options_.selection) &&
         !options_.separate_kernels && !settings_->holds_any()) {
       const auto features = features_;
       const Parameters found = parameters_;
       const Index M = inducing();
-      const double before = elbo();
-      choose_features(M);
-      if (inducing() != M || elbo() < before) {
-        features_ = features;
-        parameters_ = found;
-      } else {
-        q = prior();
-      }
+      const bool other = choose_again([this] { return elbo(); },
+                                      [&] {
+                                        choose_features(M);
+                                        return inducing() == M;
+                                      },
+                                      [&] {
+                                        features_ = features;
+                                        parameters_ = found;
+                                      });
+      if (other) q = prior();
     }
     jitter = Jitter{options_.jitter};
   }
-  return trainer.minimise(problem(q, jitter)).summary;
+  return trainer
+      .minimise_from(problem(q, jitter), starts(),
+                     [&](Index r) { return perturbed_start(parameters_, r, options_.seed); },
+                     {.before = std::move(before)})
+      .summary;
+}
+
+// By minibatches, from several starts where they were asked for: the best by the mean that Adam
+// keeps of the bound.
+Summary Svgp::train_batches(Trainer& trainer, NaturalGaussian& q, Jitter& jitter) {
+  const Parameters given = parameters_;
+  const NaturalGaussian begun = q;
+  Parameters parameters;
+  NaturalGaussian best_q = q;
+  Jitter best_jitter;
+  Summary out = trainer
+                    .best_of(
+                        0, starts(),
+                        [&](Index start) {
+                          parameters_ = given;
+                          q = begun;
+                          jitter = Jitter{options_.jitter};
+                          if (start > 0)
+                            parameters_.set_values(parameters_.constrain(
+                                perturbed_start(given, start, options_.seed)));
+                          return train_batches_once(trainer, q, jitter);
+                        },
+                        [&] {
+                          parameters = parameters_;
+                          best_q = q;
+                          best_jitter = jitter;
+                        })
+                    .summary;
+  parameters_ = std::move(parameters);
+  q = std::move(best_q);
+  jitter = best_jitter;
+  return out;
 }
 
 GeneralisedFit Svgp::fit() {
@@ -67,13 +104,9 @@ GeneralisedFit Svgp::fit() {
   const bool full = batch_ == rows_->rows();
   QOptions last = q_options();
   Summary summary;
-  if (!train) {
-    summary.stop = Stop::evaluated;
-    summary.reason = "evaluated at the given parameters";
-    summary.evaluations = 1;
-  } else if (full) {
+  if (train && full) {
     summary = train_full(trainer, q, jitter);
-  } else {
+  } else if (train) {
     summary = train_batches(trainer, q, jitter);
     last.max_iterations = std::max<Index>(1, options_.training.final_sweeps);
     last.conjugate = last.conjugate && options_.training.final_sweeps > 0;
@@ -88,8 +121,8 @@ GeneralisedFit Svgp::fit() {
         best.iterations, best.distance));
   summary.to_log_density(log_jacobian_);
   summary.value = best.at.value - log_jacobian_;
+  trainer.complete(summary);
   summary.jitter = best.at.jitter;
-  summary.seconds = trainer.seconds();
   GeneralisedFit out = described(parameters_, q.q(), std::move(best.at.Luu), std::move(summary));
   out.diagnostics.insert(out.diagnostics.end(), {{"fit", best.at.fit - log_jacobian_},
                                                  {"kl", best.at.kl},

@@ -172,6 +172,50 @@ TEST(SparseRegression, ResumedTrainingEndsWithTheSameBits) {
   EXPECT_EQ(parts_of(resumed).values.z, parts_of(whole).values.z);
 }
 
+// From parameters that are given: the first start is there, the others lie around it.
+TEST(SparseRegression, StartsAroundGivenParameters) {
+  const SmallData d = small_data(120, 2, 1, 15);
+  for (const Placement placement : {Placement::bound, Placement::expected_kl}) {
+    SparseRegressionOptions options{.inducing = 8};
+    options.placement = placement;
+    options.subset = 0;
+    options.training.max_iterations = 12;
+    const RegressionFit one = SparseRegression(d.X, d.Y, options).fit();
+    options.training.starts = 3;
+    std::vector<TrainingState> states;
+    options.training.after_iteration = [&](const TrainingProgress& p) {
+      states.push_back(p.state());
+    };
+    const RegressionFit three = SparseRegression(d.X, d.Y, options).fit();
+    options.training.after_iteration = nullptr;
+    ASSERT_EQ(three.summary.starts.size(), 3U);
+    EXPECT_NE(three.summary.starts[0].value, three.summary.starts[1].value);
+    EXPECT_NE(three.summary.starts[1].value, three.summary.starts[2].value);
+    EXPECT_GE(three.value, one.value);
+    EXPECT_GT(three.summary.evaluations, one.summary.evaluations);
+    for (const std::size_t i : {states.size() / 4, states.size() / 2, states.size() - 1}) {
+      SparseRegression again(d.X, d.Y, options);
+      again.resume(states[i]);
+      const RegressionFit resumed = again.fit();
+      EXPECT_EQ(resumed.value, three.value);
+      EXPECT_EQ(resumed.parameters.values(), three.parameters.values());
+      EXPECT_EQ(resumed.summary.evaluations, three.summary.evaluations);
+    }
+  }
+}
+
+// What is told is of all parts: the value where training began, and the evaluations.
+TEST(SparseRegression, TheSummaryIsOfAllParts) {
+  const SmallData d = small_data(120, 2, 1, 15);
+  SparseRegressionOptions options{.inducing = 8};
+  options.training.max_iterations = 30;
+  const Summary s = SparseRegression(d.X, d.Y, options).fit().summary;
+  EXPECT_EQ(s.iterations, static_cast<Index>(s.trace.size()) - 1);
+  EXPECT_EQ(s.trace.back().iteration, s.iterations);
+  EXPECT_EQ(s.initial_value, s.trace.front().value);
+  EXPECT_GT(s.evaluations, s.iterations);
+}
+
 // Also when the number of inducing inputs was looked for, or they are not trained.
 TEST(SparseRegression, ResumedWithAutomaticOrFixedInducingInputs) {
   const SmallData d = small_data(300, 1, 1, 25);

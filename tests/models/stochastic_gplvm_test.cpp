@@ -232,10 +232,14 @@ TEST(StochasticGplvm, ResumedTrainingHasTheSameBits) {
   o.gplvm.training.after_iteration = [&](const TrainingProgress& now) {
     states.push_back(now.state());
   };
+  o.gplvm.training.starts = 2;
   const GplvmFit whole = StochasticGplvm(Y, o).fit();
   o.gplvm.training.after_iteration = nullptr;
-  ASSERT_EQ(states.size(), 41u);
-  for (const std::size_t i : {std::size_t{2}, std::size_t{20}, std::size_t{40}}) {
+  ASSERT_EQ(states.size(), 82u);
+  ASSERT_EQ(whole.summary.starts.size(), 2u);
+  EXPECT_NE(whole.summary.starts[0].value, whole.summary.starts[1].value);
+  EXPECT_EQ(whole.summary.evaluations, 2 * 40 * o.local_steps);
+  for (const std::size_t i : {std::size_t{2}, std::size_t{40}, std::size_t{60}, std::size_t{81}}) {
     StochasticGplvm again(Y, o);
     again.resume(states[i]);
     const GplvmFit fit = again.fit();
@@ -243,6 +247,7 @@ TEST(StochasticGplvm, ResumedTrainingHasTheSameBits) {
     EXPECT_EQ(fit.variance, whole.variance);
     EXPECT_EQ(fit.parameters.values(), whole.parameters.values());
     EXPECT_EQ(fit.value, whole.value);
+    EXPECT_EQ(fit.summary.best_start, whole.summary.best_start);
   }
 }
 

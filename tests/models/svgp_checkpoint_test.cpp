@@ -45,12 +45,14 @@ TEST_F(SvgpCheckpoint, TrainingGoesOnWithTheSameBits) {
     const char* name;
     const char* likelihood;
     const char* covariance;
-    Index batch, adam_every;
+    Index batch, adam_every, starts;
   };
-  for (const Case& c : {Case{"all rows", "bernoulli(logit)", "full", 0, 1},
-                        {"all rows, conjugate", "gaussian", "full", 0, 1},
-                        {"batches", "bernoulli(probit)", "full", 32, 1},
-                        {"batches of three functions", "robust_max(3)", "blocks(3)", 40, 3}}) {
+  for (const Case& c : {Case{"all rows", "bernoulli(logit)", "full", 0, 1, 1},
+                        {"all rows, conjugate", "gaussian", "full", 0, 1, 1},
+                        {"all rows, starts", "bernoulli(logit)", "full", 0, 1, 3},
+                        {"batches", "bernoulli(probit)", "full", 32, 1, 1},
+                        {"batches, starts", "bernoulli(probit)", "full", 32, 1, 2},
+                        {"batches of three functions", "robust_max(3)", "blocks(3)", 40, 3, 1}}) {
     SCOPED_TRACE(c.name);
     const bool real = std::string(c.likelihood) == "gaussian";
     const Vector y = real ? Vector(data.Y.col(0)) : c.adam_every == 3 ? three() : labels;
@@ -64,11 +66,13 @@ TEST_F(SvgpCheckpoint, TrainingGoesOnWithTheSameBits) {
     o.training.adam_every = c.adam_every;
     o.training.final_sweeps = 2;
     o.training.max_iterations = 12;
+    o.training.starts = c.starts;
     std::vector<TrainingState> states;
     o.training.after_iteration = [&](const TrainingProgress& p) { states.push_back(p.state()); };
     const GeneralisedFit whole = Svgp(data.X, y, o).fit();
     o.training.after_iteration = nullptr;
     ASSERT_GT(states.size(), 6u);
+    EXPECT_EQ(whole.summary.starts.size(), c.starts > 1 ? static_cast<std::size_t>(c.starts) : 0u);
     for (const std::size_t i : {std::size_t{0}, states.size() / 3, states.size() - 2}) {
       save_checkpoint(path, states[i], "this problem");
       Svgp model(data.X, y, o);

@@ -89,7 +89,7 @@ class Generalised {
   std::optional<double> objective(const Vector& u, Vector* gradient, Jitter& jitter) const;
   RowMatrix choose_Z(Index M);
   Problem problem(Jitter& jitter);
-  void settle_Z(Trainer& trainer, Jitter& jitter);
+  std::optional<Summary> settle_Z(Trainer& trainer, Jitter& jitter);
 
   GeneralisedOptions options_;
   MultiFunctionModel model_;  // the data as the model sees them

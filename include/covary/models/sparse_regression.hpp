@@ -47,7 +47,8 @@ struct SparseRegressionOptions {
   double jitter = 0.0;  // absolute, in the units the model sees
   Route route = Route::automatic;
   // Where training starts: an exact fit of so many rows, the best of training.starts (three); 0
-  // takes the parameters as they are.
+  // takes the parameters as they are, and with more training.starts than one also others around
+  // them.
   Index subset = 2048;
   Index groups = 0;  // of PITC; 0: about N/M
   // Trained first by this approximation, from whose optimum the own one goes on.
@@ -155,6 +156,8 @@ class SparseRegression {
   Problem problem(Jitter& jitter);
   bool looks_for_number() const;
   void start_from_subset(Trainer& trainer);
+  Minimum train(Trainer& trainer, Jitter& jitter);
+  Minimum train_from_starts(Trainer& trainer, Jitter& jitter);
   Minimum train_once(Trainer& trainer, Jitter& jitter);
   Minimum train_warm(Trainer& trainer, Jitter& jitter);
   std::unique_ptr<ExpectedKl> expected_kl_of_rows() const;

@@ -15,7 +15,7 @@ namespace covary {
 struct StochasticGplvmOptions {
   // Dimensions, kernel, inducing inputs, scaling, where training starts, the seed, and how it is
   // trained: by minibatches of 256 rows or all when they are fewer, for fifty passes at a rate of
-  // 0.01 unless told otherwise. One view with the standard normal prior.
+  // 0.01 and from one start unless told otherwise. One view with the standard normal prior.
   GplvmOptions gplvm = {};
   Likelihood likelihood = "gaussian";  // of every column; a function each
 
@@ -80,9 +80,11 @@ class StochasticGplvm {
                   Gradient* gradient) const;
   QOptimum best_q(NaturalGaussian& q, Jitter& jitter, Index sweeps) const;
   Parameters of_all() const;  // what all rows share
-  Summary train(NaturalGaussian& q, Jitter& jitter, Trainer& trainer);
-  double step(State& state, std::span<const Index> rows, const Parameters& shared, const Vector& u,
-              Vector* gradient) const;
+  void start_at(Index start);
+  Summary train_from_starts(NaturalGaussian& q, Jitter& jitter, Trainer& trainer);
+  Minimum train(NaturalGaussian& q, Jitter& jitter, Trainer& trainer);
+  std::optional<double> step(State& state, std::span<const Index> rows, ConstVector values,
+                             Vector* values_bar) const;
   GplvmFit finished(NaturalGaussian q, Jitter jitter, Summary summary);
   void say(const std::string& text) const { options_.gplvm.training.say(text); }
 

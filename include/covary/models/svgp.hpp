@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -34,7 +35,8 @@ struct SvgpOptions : FunctionOptions {
 
   // training.batch = 0: all rows up to 20 000, else 1024. With all rows training is by L-BFGS over
   // everything but q, which is at its optimum in every evaluation; with fewer by natural gradients
-  // and Adam, for twenty passes at a rate of 0.02 unless told otherwise.
+  // and Adam, for twenty passes at a rate of 0.02 unless told otherwise. training.starts: one
+  // unless told otherwise.
   QOptions q = {.max_iterations = 500, .tolerance = 1e-6};
 
   // Of rows in a file: how many are kept in memory, to choose Z from.
@@ -112,7 +114,7 @@ class Svgp {
   void begin();
   void choose_features(Index M);
   void set_inputs(ConstRows Z);
-  static bool is_feature(const Parameter& p);
+  static bool is_feature(const std::string& path);
   bool trains_features() const;
   void set_features(const FeaturesPtr& features);
   bool is_mixed() const { return options_.mixing.size() > 0; }
@@ -131,6 +133,8 @@ class Svgp {
   Problem problem(NaturalGaussian& q, Jitter& jitter);
   Summary train_full(Trainer& trainer, NaturalGaussian& q, Jitter& jitter);
   Summary train_batches(Trainer& trainer, NaturalGaussian& q, Jitter& jitter);
+  Minimum train_batches_once(Trainer& trainer, NaturalGaussian& q, Jitter& jitter);
+  Index starts() const { return std::max<Index>(1, options_.training.starts); }
   bool is_large_step(const RowSource& rows, const UncollapsedGradient& of_q, double gamma,
                      const NaturalGaussian& q) const;
   Index try_step(const RowSource& rows, double value, const Vector& u,
