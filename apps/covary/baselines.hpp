@@ -2,7 +2,8 @@
 
 #include <cmath>
 
-#include "cross_validation.hpp"
+#include "common.hpp"
+#include "covary/models/cross_validation.hpp"
 
 namespace covary::cli {
 

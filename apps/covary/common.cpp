@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
 
 #include "covary/error.hpp"
 
@@ -38,22 +37,12 @@ json finite(const Vector& v) {
   return out;
 }
 
-Header parse_header(const std::string& text) {
-  if (text == "yes") return Header::yes;
-  if (text == "no") return Header::no;
-  return Header::detect;
-}
-
-void check_folder(const std::string& out) {
-  if (out.empty()) return;
-  const auto folder = std::filesystem::absolute(out).parent_path();
-  if (!std::filesystem::is_directory(folder))
-    throw FileError(fmt::format("cannot write '{}': there is no folder '{}'; make it first", out,
-                                folder.string()));
-}
-
 void tell(const Common& common, const std::string& line) {
   if (!common.quiet) fmt::print(stderr, "{}\n", line);
+}
+
+Tell teller(const Common& common) {
+  return [&common](const std::string& line) { tell(common, line); };
 }
 
 }  // namespace covary::cli

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "covary/data/table.hpp"
+#include "covary/models/run.hpp"
 
 namespace covary::cli {
 
@@ -55,10 +55,9 @@ std::string version_text();  // the version and what the build is made of
 json finite(double v);
 json finite(const Vector& v);
 
-Header parse_header(const std::string& text);
-// Throws FileError unless the folder of an output file exists; an empty path passes.
-void check_folder(const std::string& out);
 // A line on standard error for people, unless quiet.
 void tell(const Common& common, const std::string& line);
+// The same as what a call of the library tells.
+Tell teller(const Common& common);
 
 }  // namespace covary::cli

@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "baselines.hpp"
-#include "cost.hpp"
 #include "covary/error.hpp"
 #include "covary/inference/gaussian.hpp"
+#include "covary/models/forecast.hpp"
 #include "data_arguments.hpp"
 #include "options.hpp"
 
@@ -186,7 +186,7 @@ std::vector<FitRequest> requests_of(const CompareArguments& a, const Common& com
   std::vector<ModelChoice> choices = choices_of(o, models);
   const Table table = read_table(a.train, {.header = parse_header(o.header)});
   for (const auto& note : table.notes) tell(common, note);
-  const Tell say = [&](const std::string& line) { tell(common, line); };
+  const Tell say = teller(common);
   ModelData d = read_data(table, o, say);
   if (d.likelihood && by_default) choices = choices_of(o, {"auto"});
   // All models see the same targets.
@@ -195,13 +195,8 @@ std::vector<FitRequest> requests_of(const CompareArguments& a, const Common& com
       d.likelihood = Likelihood("gaussian");
   std::vector<FitRequest> out;
   for (const ModelChoice& choice : choices) {
-    FitRequest request;
-    request.entry = &choice.resolve(d, false);
-    request.model = choice.name_of(*request.entry);
-    request.options = o;
-    request.data = d;
-    forecast(*request.entry, problem_size(d, o), o, common);
-    out.push_back(std::move(request));
+    out.push_back(prepare(choice, o, d, say, false));
+    forecast(*out.back().entry, problem_size(d, o), o, say);
   }
   return out;
 }

@@ -8,6 +8,8 @@
 #include <csignal>
 #include <cstdio>
 
+#include "covary/models/progress_line.hpp"
+
 namespace covary::cli {
 namespace {
 
@@ -80,16 +82,11 @@ void Progress::show_run(const TrainingProgress& now) {
     first_norm_ = least_norm_ = std::max(scaled_norm(run), 1e-300);
   }
   if (now.over) return;  // this iteration was shown
-  const double norm = run.gradient.size() ? run.gradient.cwiseAbs().maxCoeff() : 0.0;
   if (kind_ == Kind::lines) {
-    fmt::print(
-        stderr,
-        "start {} iteration {} objective {:.6f} gradient {:.2e} evaluations {} jitter {:.1e} "
-        "seconds {:.3f}\n",
-        now.start, run.iterations, shift_ - run.value, norm, now.evaluations, now.jitter.added,
-        run.seconds);
+    fmt::print(stderr, "{}\n", progress_line(now, shift_));
     return;
   }
+  const double norm = run.gradient.size() ? run.gradient.cwiseAbs().maxCoeff() : 0.0;
   const double part = fraction(run);
   if (!is_time_to_draw()) return;
   const double starts = static_cast<double>(now.starts), start = static_cast<double>(now.start);
@@ -106,9 +103,7 @@ void Progress::show_minibatches(const TrainingProgress& now) {
   if (kind_ == Kind::bar && !is_time_to_draw()) return;
   const double objective = shift_ - now.adam->mean;
   if (kind_ == Kind::lines) {
-    if (moved)
-      fmt::print(stderr, "step {} of {} objective {:.6f} jitter {:.1e} seconds {:.3f}\n", now.step,
-                 now.steps, objective, now.jitter.added, now.seconds);
+    if (moved) fmt::print(stderr, "{}\n", progress_line(now, shift_));
     return;
   }
   const double starts = static_cast<double>(now.starts), start = static_cast<double>(now.start);

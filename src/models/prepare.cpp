@@ -16,13 +16,18 @@ void check_lengths(const FitOptions& o, const ModelEntry& entry, Index rows) {
   if (batches && o.is_given("max-iter") && o.max_iter > 0)
     throw InputError(fmt::format(
         "{} trains by minibatches here, for --epochs; --max-iter can only be 0", entry.written));
-  for (const char* option : {"epochs", "steps", "learning-rate", "schedule", "natural-step"})
+  for (const char* option : {"epochs", "steps", "learning-rate", "schedule", "decay", "every",
+                             "warm-up", "natural-step"})
     if (!batches && o.is_given(option))
       throw InputError(fmt::format(
           "--{} is for minibatches, and {} trains {} rows at once; give --batch, or use --max-iter",
           option, entry.written, rows));
   if (o.is_given("steps") && o.is_given("epochs"))
     throw InputError("give either --steps or --epochs");
+  for (const char* option : {"decay", "every"})
+    if (o.schedule == "constant" && o.is_given(option))
+      throw InputError(fmt::format(
+          "--{} is for a schedule that falls; --schedule constant has no use for it", option));
 }
 
 }  // namespace
@@ -40,12 +45,13 @@ ModelData read_for(const ModelChoice& choice, const Table& table, FitOptions opt
   return read_data(table, options, tell);
 }
 
-FitRequest prepare(const ModelChoice& choice, FitOptions options, ModelData data, Tell tell) {
+FitRequest prepare(const ModelChoice& choice, FitOptions options, ModelData data, Tell tell,
+                   bool strict) {
   const ModelEntry* only = choice.only();
   if (!data.likelihood && only && only->targets == Targets::any)
     data.likelihood = Likelihood("gaussian");
   FitRequest out;
-  out.entry = choice.has_inputs() ? &choice.resolve(data) : only;
+  out.entry = choice.has_inputs() ? &choice.resolve(data, strict) : only;
   out.model = choice.name_of(*out.entry);
   check_lengths(options, *out.entry, data.count());
   out.options = std::move(options);

@@ -87,8 +87,10 @@ class ModelChoice;
 // The data of a table for the model that a call means.
 ModelData read_for(const ModelChoice& choice, const Table& table, FitOptions options,
                    const Tell& tell);
-// The model is decided, now that its data are there; entry->make() trains it.
-FitRequest prepare(const ModelChoice& choice, FitOptions options, ModelData data, Tell tell);
+// The model is decided, now that its data are there; entry->make() trains it. Unsupported, if it is
+// strict, for options that the model does not read.
+FitRequest prepare(const ModelChoice& choice, FitOptions options, ModelData data, Tell tell,
+                   bool strict = true);
 
 // What a forecast of the cost is made from.
 ProblemSize problem_size(const ModelData& data, const FitOptions& options);

@@ -1,4 +1,4 @@
-#include "target_classes.hpp"
+#include "models/target_classes.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "covary/error.hpp"
 
-namespace covary::cli {
+namespace covary {
 
 void TargetClasses::add(const Table& table, Index column) {
   if (table.is_text(column)) {
@@ -35,15 +35,14 @@ Labels TargetClasses::labels() const {
 }
 
 std::optional<Likelihood> TargetClasses::likelihood(const std::vector<std::string>& targets,
-                                                    const Common& common) const {
+                                                    const Tell& tell) const {
   if (!are_there() && (expression_ == "auto" || expression_ == "gaussian")) return std::nullopt;
   if (targets.size() != 1)
     throw InputError(fmt::format("{} targets were given; a model of likelihood {} takes one",
                                  targets.size(),
                                  expression_ == "auto" ? "bernoulli or softmax" : expression_));
   if (!are_there()) return Likelihood(expression_);
-  return likelihood_of(expression_, labels(), targets.front(),
-                       [&](const std::string& line) { tell(common, line); });
+  return likelihood_of(expression_, labels(), targets.front(), tell);
 }
 
-}  // namespace covary::cli
+}  // namespace covary

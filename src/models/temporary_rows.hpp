@@ -4,7 +4,7 @@
 
 #include "covary/linalg/types.hpp"
 
-namespace covary::cli {
+namespace covary {
 
 // A file of rows of doubles, in NPY's format, in the folder for temporary files ($TMPDIR). It has
 // no name, so that it is gone when it is closed, however the process ends.
@@ -29,4 +29,4 @@ class TemporaryRows {
   int file_ = -1;
 };
 
-}  // namespace covary::cli
+}  // namespace covary

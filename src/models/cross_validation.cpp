@@ -1,4 +1,4 @@
-#include "cross_validation.hpp"
+#include "covary/models/cross_validation.hpp"
 
 #include <fmt/format.h>
 
@@ -6,10 +6,14 @@
 #include <cmath>
 #include <map>
 
+#include <nlohmann/json.hpp>
+
 #include "covary/error.hpp"
 
-namespace covary::cli {
+namespace covary {
 namespace {
+
+using nlohmann::json;
 
 std::vector<Split> labelled_folds(const std::vector<std::string>& labels,
                                   const std::string& column) {
@@ -57,29 +61,24 @@ double FoldScores::accuracy() const {
   return has_classes() ? mean_score(held_out.right).mean : std::nan("");
 }
 
-json FoldScores::as_json() const {
+Answer FoldScores::answer() const {
+  const auto finite = [](double v) { return std::isfinite(v) ? json(v) : json(nullptr); };
   const Score nlpd = mean_score(held_out.nlpd);
   json out{{"folds", folds},
            {"observations", held_out.nlpd.size()},
            {"nlpd", finite(nlpd.mean)},
            {"nlpd_standard_error", finite(nlpd.error)}};
+  std::string text = fmt::format("{} folds: nlpd {:.4f} ± {:.4f}", folds, nlpd.mean, nlpd.error);
   if (!held_out.squared_error.empty()) {
     const Score rmse = root_mean_score(held_out.squared_error);
     out.update({{"rmse", finite(rmse.mean)}, {"rmse_standard_error", finite(rmse.error)}});
+    text += fmt::format(", rmse {:.6g} ± {:.2g}", rmse.mean, rmse.error);
   }
-  if (has_classes()) out["accuracy"] = accuracy();
-  return out;
-}
-
-std::string FoldScores::in_words() const {
-  const Score nlpd = mean_score(held_out.nlpd);
-  std::string out = fmt::format("{} folds: nlpd {:.4f} ± {:.4f}", folds, nlpd.mean, nlpd.error);
-  if (!held_out.squared_error.empty()) {
-    const Score rmse = root_mean_score(held_out.squared_error);
-    out += fmt::format(", rmse {:.6g} ± {:.2g}", rmse.mean, rmse.error);
+  if (has_classes()) {
+    out["accuracy"] = accuracy();
+    text += fmt::format(", accuracy {:.4f}", accuracy());
   }
-  if (has_classes()) out += fmt::format(", accuracy {:.4f}", accuracy());
-  return out + "\n";
+  return {out.dump(), text + "\n"};
 }
 
 FoldScores cross_validate(const FitRequest& request, const std::vector<Split>& folds) {
@@ -106,4 +105,4 @@ Score root_mean_score(const std::vector<double>& squares) {
   return {root, root > 0.0 ? 0.5 * s.error / root : 0.0};
 }
 
-}  // namespace covary::cli
+}  // namespace covary

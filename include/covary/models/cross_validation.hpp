@@ -1,10 +1,9 @@
 #pragma once
 
-#include "common.hpp"
 #include "covary/data/split.hpp"
 #include "covary/models/request.hpp"
 
-namespace covary::cli {
+namespace covary {
 
 // The folds of --folds: K random ones, or one for each label of its column.
 std::vector<Split> make_folds(const FitOptions& o, const ModelData& d);
@@ -18,8 +17,7 @@ struct FoldScores {
   void add(const HeldOut& fold);
   bool has_classes() const { return !held_out.right.empty(); }
   double accuracy() const;
-  json as_json() const;
-  std::string in_words() const;
+  Answer answer() const;
 };
 // By the model of a request, trained on each fold's rows.
 FoldScores cross_validate(const FitRequest& request, const std::vector<Split>& folds);
@@ -31,4 +29,4 @@ struct Score {
 Score mean_score(const std::vector<double>& values);
 Score root_mean_score(const std::vector<double>& squares);  // of √mean, by the delta method
 
-}  // namespace covary::cli
+}  // namespace covary

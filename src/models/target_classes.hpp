@@ -2,10 +2,9 @@
 
 #include <set>
 
-#include "common.hpp"
 #include "covary/models/model_data.hpp"
 
-namespace covary::cli {
+namespace covary {
 
 // The classes of a target that is seen block by block: there are some where --likelihood has them,
 // or is auto and the target is text.
@@ -22,7 +21,7 @@ class TargetClasses {
   Labels labels() const;
   // That of the data as a whole: nothing for Gaussian regression.
   std::optional<Likelihood> likelihood(const std::vector<std::string>& targets,
-                                       const Common& common) const;
+                                       const Tell& tell) const;
 
  private:
   std::string expression_;
@@ -31,4 +30,4 @@ class TargetClasses {
   std::set<double> numbers_;
 };
 
-}  // namespace covary::cli
+}  // namespace covary

@@ -1,4 +1,4 @@
-#include "streaming.hpp"
+#include "models/streaming.hpp"
 
 #include <fmt/format.h>
 
@@ -16,11 +16,12 @@
 #include "covary/data/table_blocks.hpp"
 #include "covary/error.hpp"
 #include "covary/models/memory.hpp"
+#include "covary/models/run.hpp"
 #include "covary/statistics/sweep.hpp"
-#include "target_classes.hpp"
-#include "temporary_rows.hpp"
+#include "models/target_classes.hpp"
+#include "models/temporary_rows.hpp"
 
-namespace covary::cli {
+namespace covary {
 namespace {
 
 enum class Format { npy, text, other };
@@ -52,7 +53,7 @@ std::string obstacle(const std::string& train, const FitOptions& o, const ModelC
 
 // A table block by block: its columns, and the inputs and outputs of each block, in order. Targets
 // that are classes come as their numbers.
-struct Blocks {
+struct TrainingBlocks {
   InputColumns inputs;
   std::vector<std::string> output_names;
   std::optional<Likelihood> likelihood = {};
@@ -60,7 +61,7 @@ struct Blocks {
   std::function<void(const std::function<void(Index first, ConstRows X, ConstRows Y)>&)> each;
 };
 
-void name_outputs(Blocks& blocks, const Table& table, const Roles& r) {
+void name_outputs(TrainingBlocks& blocks, const Table& table, const Roles& r) {
   for (const Index j : r.targets)
     blocks.output_names.push_back(table.names[static_cast<std::size_t>(j)]);
 }
@@ -98,12 +99,12 @@ std::map<std::string, std::set<std::string>> text_levels(const std::string& path
   return levels;
 }
 
-Blocks text_blocks(const std::string& train, const FitOptions& o, const Common& common) {
+TrainingBlocks text_blocks(const std::string& train, const FitOptions& o, const Tell& tell) {
   TableOptions options{.header = parse_header(o.header)};
   const Table head = *TableBlocks(train, options).next();
-  for (const auto& note : head.notes) tell(common, note);
+  for (const auto& note : head.notes) tell(note);
   const Roles r = find_roles(head, o);
-  Blocks out;
+  TrainingBlocks out;
   TargetClasses classes(o);
   const auto levels = text_levels(train, options, r, classes);
   for (const Index j : r.inputs) {
@@ -111,13 +112,13 @@ Blocks text_blocks(const std::string& train, const FitOptions& o, const Common& 
     out.inputs.columns.push_back({name, {}});
     if (const auto at = levels.find(name); at != levels.end()) {
       out.inputs.columns.back().levels.assign(at->second.begin(), at->second.end());
-      tell(common, fmt::format("column '{}' holds text: coded one-hot as {} columns", name,
-                               at->second.size()));
+      tell(fmt::format("column '{}' holds text: coded one-hot as {} columns", name,
+                       at->second.size()));
     }
   }
   name_outputs(out, head, r);
   out.labels = classes.labels();
-  out.likelihood = classes.likelihood(out.output_names, common);
+  out.likelihood = classes.likelihood(out.output_names, tell);
   out.each = [path = train, options, r, inputs = out.inputs,
               labels = out.labels](const auto& visit) {
     TableBlocks blocks(path, options);
@@ -129,13 +130,13 @@ Blocks text_blocks(const std::string& train, const FitOptions& o, const Common& 
   return out;
 }
 
-Blocks npy_blocks(const std::string& train, const FitOptions& o,
-                  std::shared_ptr<FileRows>& in_place, const Common& common) {
+TrainingBlocks npy_blocks(const std::string& train, const FitOptions& o,
+                          std::shared_ptr<FileRows>& in_place, const Tell& tell) {
   const Table head =
       numeric_table(RowMatrix::Zero(1, FileRows(train, {}, {}).columns()));  // for the names
   const Roles r = find_roles(head, o);
   in_place = std::make_shared<FileRows>(train, r.inputs, r.targets);
-  Blocks out;
+  TrainingBlocks out;
   out.inputs = InputColumns::from(head, r.inputs);
   name_outputs(out, head, r);
   // All columns are read as outputs, among which a missing value is no error.
@@ -153,7 +154,7 @@ Blocks npy_blocks(const std::string& train, const FitOptions& o,
   if (classes.are_there())
     each_block([&](Index, ConstRows, ConstRows Y) { classes.add(Vector(Y.col(0))); });
   out.labels = classes.labels();
-  out.likelihood = classes.likelihood(out.output_names, common);
+  out.likelihood = classes.likelihood(out.output_names, tell);
   if (!classes.are_there()) {
     out.each = each_block;
     return out;
@@ -173,7 +174,7 @@ struct Pass {
   Vector low, high;  // of the inputs and outputs kept
 };
 
-Pass pass_over(const Blocks& blocks, const std::string& policy,
+Pass pass_over(const TrainingBlocks& blocks, const std::string& policy,
                const std::function<void(const RowMatrix&)>& body) {
   constexpr double inf = std::numeric_limits<double>::infinity();
   Pass out;
@@ -209,7 +210,7 @@ std::vector<Index> numbers(Index from, Index to) {
 }  // namespace
 
 bool streams(const std::string& train, const FitOptions& o, const ModelChoice& choice,
-             const Common& common) {
+             const Tell& tell) {
   const std::string why_not = obstacle(train, o, choice);
   if (o.stream) {
     if (!why_not.empty())
@@ -223,16 +224,18 @@ bool streams(const std::string& train, const FitOptions& o, const ModelChoice& c
   const double table = (train.ends_with(".gz") ? 4.0 : 1.0) * 2.0 * size,
                there = available_memory();
   if (table <= 0.5 * there) return false;
-  tell(common, fmt::format("reading {} would take about {} of {} available memory: streaming its "
-                           "rows, as with --stream",
-                           train, memory::in_gigabytes(table), memory::in_gigabytes(there)));
+  tell(
+      fmt::format("reading {} would take about {} of {} available memory: streaming its "
+                  "rows, as with --stream",
+                  train, memory::in_gigabytes(table), memory::in_gigabytes(there)));
   return true;
 }
 
-ModelData stream_training(const std::string& train, const FitOptions& o, const Common& common) {
+ModelData stream_training(const std::string& train, const FitOptions& o, const Tell& tell) {
   std::shared_ptr<FileRows> in_place;
-  const Blocks blocks = format_of(train) == Format::npy ? npy_blocks(train, o, in_place, common)
-                                                        : text_blocks(train, o, common);
+  const TrainingBlocks blocks = format_of(train) == Format::npy
+                                    ? npy_blocks(train, o, in_place, tell)
+                                    : text_blocks(train, o, tell);
   ModelData d;
   d.inputs = blocks.inputs;
   d.output_names = blocks.output_names;
@@ -252,13 +255,12 @@ ModelData stream_training(const std::string& train, const FitOptions& o, const C
         fmt::format("the rows of {} in a temporary file in {}", train, rows.folder());
     d.file = std::make_shared<FileRows>(rows.finish(), name, numbers(0, D), numbers(D, D + P));
   }
-  tell_left_out(pass.kept, pass.all, o.missing,
-                [&](const std::string& line) { tell(common, line); });
+  tell_left_out(pass.kept, pass.all, o.missing, tell);
   d.file_inputs = suggest_mode(pass.low.head(D), pass.high.head(D));
   d.file_outputs = suggest_mode(pass.low.tail(P), pass.high.tail(P));
-  tell(common, fmt::format("streaming {} rows from {} ({})", d.file->rows(), d.file->name(),
-                           memory::in_gigabytes(d.file->bytes())));
+  tell(fmt::format("streaming {} rows from {} ({})", d.file->rows(), d.file->name(),
+                   memory::in_gigabytes(d.file->bytes())));
   return d;
 }
 
-}  // namespace covary::cli
+}  // namespace covary

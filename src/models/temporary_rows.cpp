@@ -1,4 +1,4 @@
-#include "temporary_rows.hpp"
+#include "models/temporary_rows.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 #include "covary/data/npy.hpp"
 #include "covary/error.hpp"
 
-namespace covary::cli {
+namespace covary {
 namespace {
 
 [[noreturn]] void fail(const std::string& folder) {
@@ -66,4 +66,4 @@ int TemporaryRows::finish() {
   return std::exchange(file_, -1);
 }
 
-}  // namespace covary::cli
+}  // namespace covary

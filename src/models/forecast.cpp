@@ -1,4 +1,4 @@
-#include "cost.hpp"
+#include "covary/models/forecast.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include "covary/error.hpp"
 #include "covary/models/memory.hpp"
 
-namespace covary::cli {
+namespace covary {
 namespace {
 
 ProblemSize with_rows(ProblemSize size, double share) {
@@ -53,8 +53,8 @@ std::string way_out(const ModelEntry& entry, const ProblemSize& size, double the
 
 }  // namespace
 
-json forecast(const ModelEntry& entry, const ProblemSize& size, const FitOptions& options,
-              const Common& common) {
+Cost forecast(const ModelEntry& entry, const ProblemSize& size, const FitOptions& options,
+              const Tell& tell) {
   const Cost cost = entry.cost(size);
   const bool trains = entry.reads("fit", "max-iter");
   const double starts = options.restarts > 0 ? static_cast<double>(options.restarts) : cost.starts;
@@ -64,15 +64,14 @@ json forecast(const ModelEntry& entry, const ProblemSize& size, const FitOptions
                                       entry.label(), size.rows, memory::in_gigabytes(cost.bytes),
                                       memory::in_gigabytes(there), way_out(entry, size, there)));
   if (cost.flops > 2e10 && options.max_iter > 0)
-    tell(common,
-         fmt::format(
-             "{} takes about {:.1e} flops{}{}{}; memory {} of {}",
-             trains ? "an evaluation" : "the fit", cost.flops,
-             cost.inducing > 0.0 ? fmt::format(" with {} inducing inputs", cost.inducing) : "",
-             trains ? ", and training 30 to 100 of them" : "",
-             starts > 1.0 ? fmt::format(" for each of {} starts", starts) : "",
-             memory::in_gigabytes(cost.bytes), memory::in_gigabytes(there)));
-  return {{"memory_bytes", cost.bytes}, {"flops_per_evaluation", cost.flops}};
+    tell(fmt::format(
+        "{} takes about {:.1e} flops{}{}{}; memory {} of {}", trains ? "an evaluation" : "the fit",
+        cost.flops,
+        cost.inducing > 0.0 ? fmt::format(" with {} inducing inputs", cost.inducing) : "",
+        trains ? ", and training 30 to 100 of them" : "",
+        starts > 1.0 ? fmt::format(" for each of {} starts", starts) : "",
+        memory::in_gigabytes(cost.bytes), memory::in_gigabytes(there)));
+  return cost;
 }
 
-}  // namespace covary::cli
+}  // namespace covary
