@@ -1,57 +1,17 @@
 // The table of models, for people and for programs.
 #include <fmt/format.h>
 
-#include "covary/models/table.hpp"
+#include "covary/models/table_json.hpp"
 #include "options.hpp"
 
 namespace covary::cli {
 namespace {
-
-const char* targets_of(const ModelEntry& e) {
-  switch (e.targets) {
-    case Targets::gaussian:
-      return "numbers with Gaussian noise";
-    case Targets::any:
-      return "any likelihood";
-    case Targets::other:
-      return "any likelihood except Gaussian noise";
-    case Targets::classes:
-      return "classes";
-    case Targets::none:
-      break;
-  }
-  return "none: all columns are outputs";
-}
-
-std::vector<std::string> abilities(const ModelEntry& e) {
-  std::vector<std::string> out;
-  for (const ModelCapability& c : model_capabilities())
-    if (can(e, c)) out.push_back(c.name);
-  return out;
-}
 
 std::vector<std::string> options_of(const ModelEntry& e, const std::string& verb) {
   std::vector<std::string> out;
   for (const auto& name : option_names(verb))
     if (e.reads(verb, name)) out.push_back(name);
   return out;
-}
-
-json as_json(const ModelEntry& e) {
-  json options{{"fit", options_of(e, "fit")}};
-  for (const auto& [verb, unused] : e.verbs) options[verb] = options_of(e, verb);
-  return {{"name", e.name},
-          {"label", e.label()},
-          {"written", e.written},
-          {"aliases", e.aliases.empty() ? json::array() : json::array({e.aliases})},
-          {"sentence", e.sentence},
-          {"use", e.use},
-          {"targets", targets_of(e)},
-          {"time", e.time},
-          {"memory", e.memory},
-          {"page", e.page},
-          {"capabilities", abilities(e)},
-          {"options", options}};
 }
 
 std::string in_short(const ModelEntry& e) {
@@ -65,7 +25,7 @@ std::string in_full(const ModelEntry& e) {
       "{}{}\n  {}\n  use it for  {}\n  targets     {}\n  time        {}\n  memory      {}\n"
       "  page        docs/{}\n",
       e.label(), e.aliases.empty() ? "" : " (= " + e.aliases + ")", e.sentence, e.use,
-      targets_of(e), e.time, e.memory, e.page);
+      print(e.targets), e.time, e.memory, e.page);
   out += "can\n";
   for (const ModelCapability& c : model_capabilities())
     if (can(e, c)) out += fmt::format("  {:<18} {}\n", c.name, c.meaning);
@@ -90,7 +50,7 @@ Outcome run_models(const std::string& name) {
   else
     shown = parse_model(name == "pep" ? "pep(0.5)" : name).entries;
   for (const ModelEntry* e : shown) {
-    out.object["models"].push_back(as_json(*e));
+    out.object["models"].push_back(json::parse(as_json(*e)));
     if (!out.text.empty() && !name.empty()) out.text += "\n";
     out.text += name.empty() ? in_short(*e) : in_full(*e);
   }
