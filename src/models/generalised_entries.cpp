@@ -79,11 +79,12 @@ Fit make_svgp(FitRequest& r) {
 }
 
 const std::string of_dense = reads::supervised + " exposure weights pca gplvm";
-const std::string of_svgp = reads::any_fit + reads::scaling + reads::settings + reads::kept +
-                            " inputs likelihood kernel mean missing folds noise exposure weights "
-                            "pca gplvm jitter features covariance batch epochs steps "
-                            "learning-rate schedule natural-step restarts separate-kernels stream" +
-                            reads::inducing;
+const std::string of_svgp =
+    reads::any_fit + reads::scaling + reads::settings + reads::kept +
+    " inputs likelihood kernel mean missing folds noise exposure weights "
+    "pca gplvm jitter features covariance batch epochs steps "
+    "learning-rate schedule decay every warm-up natural-step restarts separate-kernels stream" +
+    reads::inducing;
 
 using Verbs = std::vector<std::pair<std::string, std::string>>;
 Verbs verbs(const Verbs& more = {}) {

@@ -109,9 +109,9 @@ std::vector<ModelEntry> latent_entries() {
                             {"evaluate", ""},
                             {"sample", "draws seed posterior burn-in thin"},
                             {"explore", "draw title"}});
-  batches.fit =
-      reads::latent +
-      " inducing restarts likelihood batch epochs steps learning-rate schedule natural-step";
+  batches.fit = reads::latent +
+                " inducing restarts likelihood batch epochs steps learning-rate schedule "
+                "decay every warm-up natural-step";
   return {bayesian, batches, mrd};
 }
 

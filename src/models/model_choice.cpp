@@ -94,8 +94,8 @@ void ModelChoice::narrow(const std::string& likelihood, bool learns) {
     });
   // Minibatches and other likelihoods are a form of their own of some models.
   bool batches = likelihood != "auto" && likelihood != "gaussian";
-  for (const char* option :
-       {"batch", "epochs", "steps", "learning-rate", "schedule", "natural-step"})
+  for (const char* option : {"batch", "epochs", "steps", "learning-rate", "schedule", "decay",
+                             "every", "warm-up", "natural-step"})
     batches = batches || contains(given_, option);
   entries_ = kept(entries_, [&](const ModelEntry& e) {
     const bool has_form = std::any_of(entries_.begin(), entries_.end(), [](const ModelEntry* o) {

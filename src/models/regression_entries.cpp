@@ -26,6 +26,24 @@ Route parse_route(const std::string& name) {
   return name == "safe" ? Route::safe : Route::stable;
 }
 
+// Of an automatic number of inducing variables, and of the certificate.
+void set_limits(const FitRequest& r, SparseRegressionOptions& o) {
+  const FitOptions& given = r.options;
+  const bool planned = given.features == "eigen";
+  for (const char* option : {"bracket", "most-inducing", "planned-kl"})
+    if (given.is_given(option) && (given.inducing != "auto" || !given.inducing_file.empty()))
+      throw InputError(fmt::format("--{} is for --inducing auto; their number is given", option));
+  if (given.is_given("bracket") && planned)
+    throw InputError("--bracket is not for eigen features, whose number --planned-kl decides");
+  if (given.is_given("planned-kl") && !planned)
+    throw InputError("--planned-kl is for --features eigen; others have --bracket");
+  if (given.bracket > 0.0) o.bracket = given.bracket;
+  if (given.most_inducing > 0) o.most_inducing = given.most_inducing;
+  if (given.planned_kl > 0.0) o.planned_kl = given.planned_kl;
+  if (given.certificate_flops > 0.0) o.certificate_flops = given.certificate_flops;
+  if (given.certificate_iterations > 0) o.certificate_iterations = given.certificate_iterations;
+}
+
 }  // namespace
 
 RegressionFit fit_sparse(FitRequest& r) {
@@ -41,6 +59,7 @@ RegressionFit fit_sparse(FitRequest& r) {
   o.placement_rows = r.options.placement_rows;
   if (r.options.is_given("placement-rows") && r.options.placement != "expected_kl")
     throw InputError("--placement-rows needs --placement expected_kl");
+  set_limits(r, o);
   if (!r.options.warm_start.empty()) o.warm_start = Approximation(r.options.warm_start);
   o.Z = r.inducing_rows();
   // From parameters that are given it starts as they are, without a fit of some rows.
@@ -56,7 +75,10 @@ namespace {
 Fit make_sparse(FitRequest& r) { return fit_sparse(r); }
 
 const std::string of_regression = reads::supervised + " lags noise jitter";
-const std::string of_sparse = of_regression + reads::inducing + " features";
+const std::string of_sparse =
+    of_regression + reads::inducing + " features bracket most-inducing planned-kl";
+// Of lower bounds, whose fits have an upper one.
+const std::string of_certificate = " certificate-flops certificate-iterations";
 
 using Verbs = std::vector<std::pair<std::string, std::string>>;
 const std::string moments = "components gradients input-variance steps propagation draws seed loss";
@@ -110,7 +132,7 @@ std::vector<ModelEntry> regression_entries() {
       "vfe", "vfe",
       "Variational free energy: a lower bound of the evidence through inducing inputs.",
       "many rows with Gaussian noise: the first sparse model to try", costs::vfe, "4·N·M²",
-      "vfe.md", " stream warm-start route placement placement-rows");
+      "vfe.md", " stream warm-start route placement placement-rows" + of_certificate);
   vfe.aliases = "sparse";
   ModelEntry pep = sparse_entry("pep", "pep(α)", "Power-EP: between vfe (α → 0) and fitc (α = 1).",
                                 "predictions between those of vfe and fitc", costs::power, "7·N·M²",
@@ -119,7 +141,7 @@ std::vector<ModelEntry> regression_entries() {
   ModelEntry cglb =
       sparse_entry("cglb", "cglb", "Lower bound with the exact mean by conjugate gradients.",
                    "the exact model's mean where N² numbers do not fit in memory", costs::cglb,
-                   "4·N·M² + 10·N²", "cglb.md", " warm-start");
+                   "4·N·M² + 10·N²", "cglb.md", " warm-start" + of_certificate);
   cglb.memory = "N·D + M²";
   cglb.verbs = verbs_without_q(false);
   ModelEntry pitc =
@@ -142,7 +164,7 @@ std::vector<ModelEntry> regression_entries() {
       noisy_inputs_entry(),
       sparse_entry("vfe(tight)", "vfe(tight)", "VFE with a tighter correction for the trace.",
                    "a better bound than vfe where M is small", costs::power, "7·N·M²", "vfe.md",
-                   " stream warm-start"),
+                   " stream warm-start" + of_certificate),
       sparse_entry("fitc", "fitc", "Fully independent training conditional.",
                    "noise that depends on the input; comparing with the literature", costs::power,
                    "7·N·M²", "fitc.md", " stream warm-start"),

@@ -112,6 +112,9 @@ TrainingOptions FitRequest::training() const {
   out.steps = options.steps;
   if (options.learning_rate > 0.0) out.learning_rate.rate = options.learning_rate;
   if (!options.schedule.empty()) out.learning_rate.schedule = parse_schedule(options.schedule);
+  if (options.decay > 0.0) out.learning_rate.decay = options.decay;
+  out.learning_rate.every = options.every;
+  out.learning_rate.warm_up = options.warm_up;
   if (options.natural_step > 0.0) out.natural_step = options.natural_step;
   if (session) session->attach(out);
   return out;

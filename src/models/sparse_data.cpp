@@ -94,7 +94,8 @@ void SparseRegression::begin() {
   if (options_.Z.size())
     set_inputs(input_scaling_.apply(options_.Z));
   else
-    choose_features(options_.inducing ? options_.inducing : first_inducing);
+    choose_features(options_.inducing ? options_.inducing
+                                      : std::min(first_inducing, options_.most_inducing));
 }
 
 // New features take the place of the old; their parameters keep their flags.

@@ -37,7 +37,8 @@ bool SparseRegression::looks_for_number() const {
 }
 
 Minimum SparseRegression::grow(Trainer& trainer, Jitter& jitter) {
-  if (features_->size() > first_inducing) choose_features(first_inducing);  // of a fit before
+  const Index first = std::min(first_inducing, options_.most_inducing);
+  if (features_->size() > first) choose_features(first);  // of a fit before
   const Parameters given = parameters_;
   std::string reason;
   if (options_.features.is_points()) {

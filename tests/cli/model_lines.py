@@ -64,7 +64,7 @@ def text_of(rows, columns=COLUMNS):
 def write_tables(folder):
     rows = rows_of(24)
     points = "t,u\n" + "".join(f"{i - 1.5},{0.3 * i - 0.5}\n" for i in range(4))
-    for name, text in (("rows.csv", text_of(rows)), ("holed.csv", text_of(holed(rows))), ("Z.csv", points)):
+    for name, text in (("rows.csv", text_of(rows)), ("many.csv", text_of(rows_of(60))), ("holed.csv", text_of(holed(rows))), ("Z.csv", points)):
         with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
             f.write(text)
 

@@ -32,7 +32,14 @@ VALUES = {
     "warm-start": (("--warm-start", "fitc"), ()), "groups": (("--groups", "3"), ()),
     "covariance": (("--covariance", "diagonal"), ()), "batch": (("--batch", "6"), ()), "epochs": (("--epochs", "3"), ()),
     "steps": (("--steps", "4"), ()), "learning-rate": (("--learning-rate", "0.1"), ()),
-    "schedule": (("--schedule", "constant"), ()), "natural-step": (("--natural-step", "0.5"), ()),
+    "schedule": (("--schedule", "constant"), ()), "decay": (("--decay", "0.9"), ()), "every": (("--every", "2"), ()),
+    "warm-up": (("--warm-up", "5"), ()),
+    # 60 rows, for the number is sought from 32 on.
+    "bracket": (("--bracket", "1e-12"), ("--inducing", "auto")),
+    "most-inducing": (("--most-inducing", "5"), ("--inducing", "auto")),
+    "planned-kl": (("--planned-kl", "20"), ("--inducing", "auto", "--features", "eigen", "--kernel", "se")),
+    "certificate-flops": (("--certificate-flops", "1"), ()),
+    "certificate-iterations": (("--certificate-iterations", "1"), ()), "natural-step": (("--natural-step", "0.5"), ()),
     "separate-kernels": (("--separate-kernels", "yes"), ()), "latent": (("--latent", "1"), ()), "dynamics": (("--dynamics", "time"), ()),
     "dynamics-kernel": (("--dynamics-kernel", "matern32 + white"), ("--dynamics", "time")),
     "sequences": (("--sequences", "half"), ("--dynamics", "time")),
@@ -109,7 +116,10 @@ class Options(CommandLine):
             beside = ()
         if option == "max-iter" and label == "gplvm by minibatches":
             given = ("--max-iter", "0")
-        if option in ("batch", "epochs", "steps", "learning-rate", "schedule", "natural-step") and read:
+        if option == "bracket" and read:
+            table = "many.csv"
+        if option in ("batch", "epochs", "steps", "learning-rate", "schedule", "decay", "every", "warm-up",
+                      "natural-step") and read:
             call, beside = without(call, {"--max-iter"}), () if option == "batch" else ("--batch", "8")
             if option == "steps":
                 call = without(call, {"--epochs"})

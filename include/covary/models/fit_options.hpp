@@ -28,6 +28,9 @@ struct FitOptions {
               covariance = "full", separate_kernels = "auto", route = "auto", warm_start,
               placement = "bound";
   Index groups = 0, placement_rows = 1000;
+  // Of automatic M, and of the certificate.
+  double bracket = 0.0, planned_kl = 0.0, certificate_flops = 0.0;
+  Index most_inducing = 0, certificate_iterations = 0;
   // Of inputs that were observed with noise.
   std::string input_noise;
   bool train_input_noise = false, hold_inputs = false;
@@ -42,6 +45,8 @@ struct FitOptions {
   Index max_iter = 1000, restarts = 0, batch = 0, epochs = 0, steps = 0;
   double max_seconds = 0.0, jitter = 0.0, learning_rate = 0.0, natural_step = 0.0;
   std::string schedule, checkpoint, standard_errors = "auto";
+  double decay = 0.0;
+  Index every = 0, warm_up = 0;
   std::uint64_t seed = 0;
   bool resume = false, verbose = false;
   // What is kept.
