@@ -129,7 +129,7 @@ std::string noise_words(const RegressionFit& fit) {
 std::vector<std::string> fit_warnings(const RegressionFit& fit) {
   std::vector<std::string> out;
   const Summary& s = fit.summary;
-  const bool evaluated = s.reason.starts_with("evaluated");
+  const bool evaluated = s.stop == Stop::evaluated;
   if (evaluated)
     out.emplace_back("Nothing was trained: the model was evaluated at the given parameters.");
   else if (!s.converged)
