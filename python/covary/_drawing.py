@@ -13,7 +13,7 @@ def fit_of(fit):
 
 def rows_of(fit):
     """Rows that cover the inputs: the data, or the inducing inputs of a fit that does not keep them."""
-    return fit.X if fit.model == "exact" else fit.Z
+    return fit.X if fit.can("training_inputs") else fit.Z
 
 
 def one_input(fit, name, X, data):
@@ -67,7 +67,7 @@ def scored(fit, X, Y, output):
     if (X is None) != (Y is None):
         raise ValueError("give X and Y together, or neither for leave-one-out")
     if X is None:
-        if fit.model != "exact":
+        if not fit.can("leave_one_out"):
             raise ValueError(f"a {fit.model} fit keeps no training rows to leave out one by one: give X and Y")
         mean, variance, _ = fit.leave_one_out()
         Y = fit.Y

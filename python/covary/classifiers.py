@@ -108,7 +108,7 @@ class GPClassifier(_Classifier):
     <scale>
     <pca>
     <gplvm>
-    restarts : int, default 1
+    restarts : int, default 0
         Number of starts; 0 is three up to 300 rows, else one.
     max_iter : int, default 100
         Iterations of each start; 0 keeps the data-scaled start.
@@ -136,7 +136,7 @@ class GPClassifier(_Classifier):
 
     def __init__(self, kernel: Union[str, Kernel] = "se(ard)", likelihood: str = "auto", method: str = "laplace",
                  power: float = 1.0, mean: Union[str, Mean] = "zero", multi_class: str = "joint",
-                 scale: str = "columns", pca: int = 0, gplvm: int = 0, restarts: int = 1,
+                 scale: str = "columns", pca: int = 0, gplvm: int = 0, restarts: int = 0,
                  max_iter: int = 100, random_state: Any = None, verbose: bool = False):
         self.kernel = kernel
         self.likelihood = likelihood
@@ -265,8 +265,8 @@ class GPLVMClassifier(ClassifierMixin, BaseEstimator):
     prior : {"shares", "uniform"}, default "shares"
         Prior of the classes: their shares of the rows, or all equal.
     scale : {"global", "columns", "none"}, default "global"
-    restarts : int, default 1
-        Number of starts for each class.
+    restarts : int, default 0
+        Number of starts for each class; 0: four up to 500 rows, two up to 2000, else one.
     max_iter : int, default 200
         Iterations of each start.
     random_state : int, RandomState instance or None, default None
@@ -294,7 +294,7 @@ class GPLVMClassifier(ClassifierMixin, BaseEstimator):
     fit_: ClassDensityFit
 
     def __init__(self, latent: int = 10, kernel: Union[str, Kernel] = "se(ard)", inducing: int = 50,
-                 prior: str = "shares", scale: str = "global", restarts: int = 1, max_iter: int = 200,
+                 prior: str = "shares", scale: str = "global", restarts: int = 0, max_iter: int = 200,
                  random_state: Any = None, verbose: bool = False):
         self.latent = latent
         self.kernel = kernel

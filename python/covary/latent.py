@@ -272,7 +272,7 @@ class MAPGPLVM(TransformerMixin, BaseEstimator):
     sequences : list of int, default ()
         First rows of independent sequences; empty: one sequence.
     scale : {"global", "columns", "none"}, default "global"
-    restarts : int, default 1
+    restarts : int, default 0
     max_iter : int, default 1000
     random_state : int, RandomState instance or None, default None
     verbose : bool, default False
@@ -297,7 +297,7 @@ class MAPGPLVM(TransformerMixin, BaseEstimator):
     def __init__(self, latent: int = 2, kernel: Union[str, Kernel] = "se", back_constraint: Optional[str] = None,
                  discriminative: float = 0.0, views: Optional[Dict[str, List[int]]] = None, times: Any = None,
                  dynamics: Union[str, Kernel] = "se + white", sequences: Any = (), scale: str = "global",
-                 restarts: int = 1, max_iter: int = 1000, random_state: Any = None, verbose: bool = False):
+                 restarts: int = 0, max_iter: int = 1000, random_state: Any = None, verbose: bool = False):
         self.latent = latent
         self.kernel = kernel
         self.back_constraint = back_constraint

@@ -47,11 +47,11 @@ def curve(fit, X=None, draws=0, seed=0, output=0, ax=None, data=None) -> Axes:
         sampled = fit.sample(inputs, draws=draws, seed=seed)
         sampled = sampled if sampled.ndim == 2 else sampled[..., output]
         ax.plot(x, sampled.T, color="C1", alpha=0.6, linewidth=0.7, label=["draws"] + ["_"] * (draws - 1))
-    if data is None and fit.model == "exact":
+    if data is None and fit.can("training_outputs"):
         data = fit.X, fit.Y
     if data is not None:
         ax.plot(np.ravel(data[0]), column(data[1], output), "k.", markersize=4, label="data")
-    if fit.model != "exact":
+    if fit.can("inducing"):
         ticks(ax, fit)
     ax.set_xlabel(fit.input_names[0])
     ax.set_ylabel(fit.output_names[output])

@@ -29,12 +29,14 @@ bool is_uniform(const std::string& prior) {
   throw InputError(fmt::format("unknown prior '{}'; choose 'shares' or 'uniform'", prior));
 }
 
-ClassDensityFit run_fit(const ArrayLike& X, const ArrayLike& y, Index latent,
-                        const KernelLike& kernel, Index inducing, const std::string& prior,
-                        const std::string& scale, Index restarts, Index max_iter,
-                        std::uint64_t seed, const Names& classes, const Names& input_names,
-                        const std::optional<std::string>& output_name,
-                        std::optional<bool> progress) {
+ClassDensityFit fit_densities(const ArrayLike& X, const ArrayLike& y, Index latent,
+                              const KernelLike& kernel, Index inducing, const std::string& prior,
+                              const std::string& scale, Index restarts, Index max_iter,
+                              std::uint64_t seed, const Names& classes, const Names& input_names,
+                              const std::optional<std::string>& output_name,
+                              std::optional<bool> progress, std::optional<double> max_seconds,
+                              const nb::object& callback, const nb::object& checkpoint,
+                              bool resume) {
   Targets targets = to_targets(y, "softmax", classes);
   const TrainingData data =
       to_training_data(X, targets.y, nb::none(), input_names, name_of_target(output_name, y));
@@ -45,15 +47,20 @@ ClassDensityFit run_fit(const ArrayLike& X, const ArrayLike& y, Index latent,
   o.gplvm.kernel = to_kernel(kernel);
   o.gplvm.inducing = inducing;
   o.gplvm.scale_outputs = parse_scale_mode(scale);
-  o.gplvm.training.starts = restarts;
   o.gplvm.seed = seed;
-  o.gplvm.training.max_iterations = max_iter;
-  Watch watch(nb::none(), nb::cast(progress), o.gplvm.training, 1, 0.0);
+  const TrainingArguments a{seed,   restarts,   max_iter, max_seconds,       checkpoint,
+                            resume, nb::none(), callback, nb::cast(progress)};
+  a.apply(o.gplvm.training);
+  Watch watch(a, o.gplvm.training, std::max<Index>(1, restarts), 0.0);
   watch.attach(o.gplvm.training);
-  ClassDensityFit out =
-      watch.run_with([&] { return fit_class_density(data.X, data.Y.col(0), std::move(o)); });
-  out.input_columns = data.inputs();
-  out.output_names = data.output_names;
+  TrainingState state;
+  if (!checkpoint.is_none())
+    state = watch.resume(
+        digest_of(nb::make_tuple(get_state(data), o.classes, prior, latent, o.gplvm.kernel,
+                                 inducing, scale, restarts, max_iter, seed)));
+  ClassDensityFit out = watch.run_with(
+      [&] { return fit_class_density(data.X, data.Y.col(0), std::move(o), std::move(state)); });
+  data.name(out);
   return out;
 }
 
@@ -103,13 +110,14 @@ void bind_class_density(nb::module_& m) {
             return out;
           },
           "The latent-variable model of each class.");
-  m.def("fit_class_density", run_fit, "X"_a, "y"_a, "latent"_a = 10, "kernel"_a = "se(ard)",
-        "inducing"_a = 50, "prior"_a = "shares", "scale"_a = "global", "restarts"_a = 1,
+  m.def("fit_class_density", fit_densities, "X"_a, "y"_a, "latent"_a = 10, "kernel"_a = "se(ard)",
+        "inducing"_a = 50, "prior"_a = "shares", "scale"_a = "global", "restarts"_a = 0,
         "max_iter"_a = 1000, "seed"_a = 0, "classes"_a = nb::none(), "input_names"_a = nb::none(),
-        "output_name"_a = nb::none(), "progress"_a = nb::none(),
+        "output_name"_a = nb::none(), "progress"_a = nb::none(), "max_seconds"_a = nb::none(),
+        "callback"_a = nb::none(), "checkpoint"_a = nb::none(), "resume"_a = false,
         "Trains a Bayesian GP-LVM of the inputs of each class. ``prior`` is \"shares\", the "
         "classes as "
-        "frequent as their rows, or \"uniform\"; the rest is as of ``Gplvm``.");
+        "frequent as their rows, or \"uniform\"; the rest is as of ``Gplvm`` and its ``fit``.");
 }
 
 }  // namespace covary::python

@@ -167,7 +167,7 @@ nb::object to_python(const Fit& fit) {
 }
 
 void bind_fit(nb::module_& m) {
-  nb::class_<FitNode> fit(m, "Fit", doc);
+  nb::class_<FitNode> fit(m, "Fit", doc, nb::dynamic_attr());
   fit.attr("load") = nb::module_::import_("builtins")
                          .attr("classmethod")(nb::cpp_function(
                              load_as, "cls"_a, "path"_a,

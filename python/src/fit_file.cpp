@@ -59,8 +59,9 @@ void bind_fit_file(nb::module_& m) {
       [](const std::string& path, const std::variant<Index, Columns>& target,
          const std::optional<Columns>& inputs, const KernelLike& kernel, const MeanLike& mean,
          const std::string& model, std::optional<Index> inducing, std::uint64_t seed,
-         Index max_iter, std::optional<double> max_seconds, nb::object callback,
-         std::optional<bool> progress) {
+         Index max_iter, std::optional<double> max_seconds, const nb::object& callback,
+         std::optional<bool> progress, Index restarts, const nb::object& checkpoint, bool resume,
+         const nb::object& from) {
         const Index columns = FileRows(path, {}, {}).columns();
         const Columns y =
             resolved(std::holds_alternative<Index>(target) ? Columns{std::get<Index>(target)}
@@ -81,13 +82,24 @@ void bind_fit_file(nb::module_& m) {
               "inducing must be at least 1, or None for an automatic number; got {}", *inducing));
         options.inducing = inducing.value_or(0);
         options.seed = seed;
-        options.training.max_iterations = max_iter;
-        if (max_seconds) options.training.max_seconds = *max_seconds;
-        Watch watch(callback, nb::cast(progress), options.training, 1, 0.0);
+        const TrainingArguments a{seed,   restarts, max_iter, max_seconds,       checkpoint,
+                                  resume, from,     callback, nb::cast(progress)};
+        a.apply(options.training);
+        const auto start = a.start();
+        if (start) options.subset = 0;  // it starts as it is, without a fit of some rows
+        Watch watch(a, options.training, 1, 0.0);
         watch.attach(options.training);
+        const nb::tuple course = nb::make_tuple(path, x, y, options.kernel, options.mean, model,
+                                                options.inducing, seed, restarts);
         SparseRegression training = unlocked([&] {
           return SparseRegression(std::make_shared<FileRows>(path, x, y), std::move(options));
         });
+        if (start) start_from(*start, training.parameters());
+        if (!checkpoint.is_none()) {
+          const nb::object file = nb::module_::import_("os").attr("stat")(path);
+          training.resume(watch.resume(digest_of(nb::make_tuple(
+              course, file.attr("st_size"), file.attr("st_mtime_ns"), training.parameters()))));
+        }
         const Table head = numeric_table(RowMatrix::Zero(1, columns));  // for the names
         watch.shift_by(-training.log_jacobian());
         RegressionFit out = watch.run(training);
@@ -97,7 +109,9 @@ void bind_fit_file(nb::module_& m) {
       },
       "path"_a, "target"_a, "inputs"_a = nb::none(), "kernel"_a = "se(ard)", "mean"_a = "zero",
       "model"_a = "vfe", "inducing"_a = nb::none(), "seed"_a = 0, "max_iter"_a = 1000,
-      "max_seconds"_a = nb::none(), "callback"_a = nb::none(), "progress"_a = nb::none(), doc);
+      "max_seconds"_a = nb::none(), "callback"_a = nb::none(), "progress"_a = nb::none(),
+      "restarts"_a = 0, "checkpoint"_a = nb::none(), "resume"_a = false, "from_"_a = nb::none(),
+      doc);
 }
 
 }  // namespace covary::python

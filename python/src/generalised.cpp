@@ -19,13 +19,6 @@ namespace {
 
 using namespace nb::literals;
 
-// A model with its data in their own units, so that fit() may set the options of training.
-struct GeneralisedModel {
-  TrainingData data;
-  GeneralisedOptions options;
-  Generalised model;
-};
-
 Generalised make(const TrainingData& data, const GeneralisedOptions& options) {
   return {data.X, Vector(data.Y.col(0)), options};
 }
@@ -39,6 +32,31 @@ Generalised at_parameters(const TrainingData& data, GeneralisedOptions options, 
   return out;
 }
 
+// A model with its data in their own units, so that fit() may set the options of training.
+struct GeneralisedModel {
+  TrainingData data;
+  GeneralisedOptions options;
+  Generalised model;
+
+  Generalised made(const GeneralisedOptions& o) const {
+    return unlocked([&] {
+      Generalised out = make(data, o);
+      // Another seed may have chosen fewer inducing inputs: those of the parameters stay.
+      if (out.inducing() != model.inducing())
+        return at_parameters(data, o, model.inducing(), model.parameters());
+      out.parameters() = model.parameters();
+      return out;
+    });
+  }
+  void take(const Generalised& trained, const GeneralisedOptions&) {
+    model.parameters() = trained.parameters();
+  }
+  void name(GeneralisedFit& fit) const { data.name(fit); }
+  Index starts(Index given) const { return given ? given : model.starts(); }
+  double shift() const { return -model.log_jacobian(); }
+  nb::tuple state() const;
+};
+
 Inference to_method(const std::string& name, double power) {
   if (name == "laplace") return Inference::laplace;
   if (name == "ep") return Inference::ep;
@@ -50,44 +68,12 @@ Inference to_method(const std::string& name, double power) {
       fmt::format("unknown method '{}'; choose 'laplace', 'ep', 'vgp', 'fitc' or 'pep'", name));
 }
 
-struct FitArguments {
-  std::uint64_t seed;
-  Index restarts, max_iter;
-  std::optional<double> max_seconds;
-  nb::object callback, progress;
-};
-
-GeneralisedFit run_fit(GeneralisedModel& m, const FitArguments& a) {
-  GeneralisedOptions options = m.options;
-  options.seed = a.seed;
-  options.training.starts = a.restarts;
-  options.training.max_iterations = a.max_iter;
-  if (a.max_seconds) options.training.max_seconds = *a.max_seconds;
-  const Index starts = a.restarts ? a.restarts : m.model.starts();
-  Watch watch(a.callback, a.progress, options.training, starts, -m.model.log_jacobian());
-  watch.attach(options.training);
-  // A model of its own is trained, so that other Python threads may go on using this one.
-  Generalised training = unlocked([&] {
-    Generalised made = make(m.data, options);
-    // Another seed may have chosen fewer inducing inputs: those of the parameters stay.
-    if (made.inducing() != m.model.inducing())
-      return at_parameters(m.data, options, m.model.inducing(), m.model.parameters());
-    made.parameters() = m.model.parameters();
-    return made;
-  });
-  GeneralisedFit out = watch.run(training);
-  out.input_columns = m.data.inputs();
-  out.output_names = m.data.output_names;
-  m.model.parameters() = training.parameters();
-  return out;
-}
-
-nb::tuple get_state(const GeneralisedModel& m) {
-  const GeneralisedOptions& o = m.options;
-  return nb::make_tuple(
-      get_state(m.data), python::get_state(static_cast<const FunctionOptions&>(o)),
-      static_cast<int>(o.method), o.power, o.inducing, static_cast<int>(o.selection),
-      to_numpy(RowMatrix(o.Z)), o.jitter, m.model.inducing(), m.model.parameters());
+nb::tuple GeneralisedModel::state() const {
+  const GeneralisedOptions& o = options;
+  return nb::make_tuple(get_state(data), python::get_state(static_cast<const FunctionOptions&>(o)),
+                        static_cast<int>(o.method), o.power, o.inducing,
+                        static_cast<int>(o.selection), to_numpy(RowMatrix(o.Z)), o.jitter,
+                        model.inducing(), model.parameters());
 }
 
 GeneralisedModel from_state(const nb::tuple& t) {
@@ -147,50 +133,40 @@ and one with inducing inputs, whose training has two parts that count iterations
 }  // namespace
 
 void bind_generalised(nb::module_& m) {
-  nb::class_<GeneralisedModel>(m, "Generalised", model_doc)
-      .def(
-          "__init__",
-          [](GeneralisedModel* self, const ArrayLike& X, const ArrayLike& y,
-             const KernelLike& kernel, const std::string& likelihood, const std::string& method,
-             double power, const MeanLike& mean, const ArrayLike& weights, const ArrayLike& aux,
-             const Names& classes, std::optional<bool> separate_kernels, const std::string& scale,
-             Index pca, Index gplvm, const ArrayLike& inducing, const std::string& selection,
-             double jitter, std::uint64_t seed, const Names& input_names,
-             const std::optional<std::string>& output_name) {
-            Targets targets = to_targets(y, likelihood, classes);
-            TrainingData data = to_training_data(X, targets.y, nb::none(), input_names,
-                                                 name_of_target(output_name, y));
-            GeneralisedOptions options{
-                to_latent_options({kernel, mean, aux, weights, separate_kernels, scale, pca, gplvm},
-                                  std::move(targets), data)};
-            options.method = to_method(method, power);
-            options.power = power;
-            Inducing asked =
-                to_inducing(inducing, data, "100 inducing inputs, or all rows if fewer");
-            options.inducing = asked.number;
-            options.Z = std::move(asked.Z);
-            options.selection = parse_selection(selection);
-            options.jitter = jitter;
-            options.seed = seed;
-            Generalised model = unlocked([&] { return make(data, options); });
-            options.input_map = model.input_map();
-            new (self) GeneralisedModel{std::move(data), std::move(options), std::move(model)};
-          },
-          "X"_a, "y"_a, "kernel"_a = "se(ard)", "likelihood"_a = "bernoulli",
-          "method"_a = "laplace", "power"_a = 1.0, "mean"_a = "zero", "weights"_a = nb::none(),
-          "aux"_a = nb::none(), "classes"_a = nb::none(), "separate_kernels"_a = nb::none(),
-          "scale"_a = "auto", "pca"_a = 0, "gplvm"_a = 0, "inducing"_a = nb::none(),
-          "selection"_a = "greedy_variance", "jitter"_a = 0.0, "seed"_a = 0,
-          "input_names"_a = nb::none(), "output_name"_a = nb::none())
-      .def(
-          "fit",
-          [](GeneralisedModel& self, std::uint64_t seed, Index restarts, Index max_iter,
-             std::optional<double> max_seconds, nb::object callback, std::optional<bool> progress) {
-            return run_fit(self,
-                           {seed, restarts, max_iter, max_seconds, callback, nb::cast(progress)});
-          },
-          "seed"_a = 0, "restarts"_a = 0, "max_iter"_a = 1000, "max_seconds"_a = nb::none(),
-          "callback"_a = nb::none(), "progress"_a = nb::none(), fit_doc)
+  nb::class_<GeneralisedModel> of(m, "Generalised", model_doc);
+  def_fit(of, fit_doc);
+  of.def(
+        "__init__",
+        [](GeneralisedModel* self, const ArrayLike& X, const ArrayLike& y, const KernelLike& kernel,
+           const std::string& likelihood, const std::string& method, double power,
+           const MeanLike& mean, const ArrayLike& weights, const ArrayLike& aux,
+           const Names& classes, std::optional<bool> separate_kernels, const std::string& scale,
+           Index pca, Index gplvm, const ArrayLike& inducing, const std::string& selection,
+           double jitter, std::uint64_t seed, const Names& input_names,
+           const std::optional<std::string>& output_name) {
+          Targets targets = to_targets(y, likelihood, classes);
+          TrainingData data = to_training_data(X, targets.y, nb::none(), input_names,
+                                               name_of_target(output_name, y));
+          GeneralisedOptions options{
+              to_latent_options({kernel, mean, aux, weights, separate_kernels, scale, pca, gplvm},
+                                std::move(targets), data)};
+          options.method = to_method(method, power);
+          options.power = power;
+          Inducing asked = to_inducing(inducing, data, "100 inducing inputs, or all rows if fewer");
+          options.inducing = asked.number;
+          options.Z = std::move(asked.Z);
+          options.selection = parse_selection(selection);
+          options.jitter = jitter;
+          options.seed = seed;
+          Generalised model = unlocked([&] { return make(data, options); });
+          options.input_map = model.input_map();
+          new (self) GeneralisedModel{std::move(data), std::move(options), std::move(model)};
+        },
+        "X"_a, "y"_a, "kernel"_a = "se(ard)", "likelihood"_a = "bernoulli", "method"_a = "laplace",
+        "power"_a = 1.0, "mean"_a = "zero", "weights"_a = nb::none(), "aux"_a = nb::none(),
+        "classes"_a = nb::none(), "separate_kernels"_a = nb::none(), "scale"_a = "auto",
+        "pca"_a = 0, "gplvm"_a = 0, "inducing"_a = nb::none(), "selection"_a = "greedy_variance",
+        "jitter"_a = 0.0, "seed"_a = 0, "input_names"_a = nb::none(), "output_name"_a = nb::none())
       .def(
           "value",
           [](const GeneralisedModel& self) {
@@ -217,7 +193,7 @@ void bind_generalised(nb::module_& m) {
       .def("__copy__", [](const GeneralisedModel& self) { return self; })
       .def(
           "__deepcopy__", [](const GeneralisedModel& self, nb::handle) { return self; }, "memo"_a)
-      .def("__getstate__", [](const GeneralisedModel& self) { return get_state(self); })
+      .def("__getstate__", &GeneralisedModel::state)
       .def("__setstate__",
            [](GeneralisedModel& self, const nb::tuple& state) {
              new (&self) GeneralisedModel(from_state(state));

@@ -9,6 +9,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "capabilities.hpp"
 #include "covary/data/classification_metrics.hpp"
 #include "covary/error.hpp"
 #include "covary/models/compress.hpp"
@@ -216,6 +217,7 @@ void bind_predictions(nb::class_<GeneralisedFit, FitNode>& fit) {
 
 void bind_generalised_fit(nb::module_& m) {
   nb::class_<GeneralisedFit, FitNode> fit(m, "GeneralisedFit", fit_doc);
+  bind_can(fit);
   bind_predictions(fit);
   fit.def_prop_ro("likelihood", [](const GeneralisedFit& s) { return s.likelihood.print(); })
       .def_prop_ro(

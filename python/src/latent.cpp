@@ -28,41 +28,67 @@ namespace {
 
 using namespace nb::literals;
 
-// A model with its data in their own units, so that fit() may set the options of training.
-struct GplvmModel {
-  RowMatrix Y;
-  StochasticGplvmOptions options;
+// Of all rows, or by minibatches and of other likelihoods.
+struct AnyGplvm {
   std::variant<Gplvm, StochasticGplvm> model;
 
+  AnyGplvm(const RowMatrix& Y, const StochasticGplvmOptions& o) : model(make(Y, o)) {}
+  Parameters& parameters() {
+    return std::visit([](auto& m) -> Parameters& { return m.parameters(); }, model);
+  }
+  const Parameters& parameters() const {
+    return std::visit([](auto& m) -> const Parameters& { return m.parameters(); }, model);
+  }
+  void resume(TrainingState state) {
+    std::visit([&](auto& m) { m.resume(std::move(state)); }, model);
+  }
+  GplvmFit fit() {
+    return std::visit([](auto& m) { return m.fit(); }, model);
+  }
+
+ private:
   static std::variant<Gplvm, StochasticGplvm> make(const RowMatrix& Y,
                                                    const StochasticGplvmOptions& o) {
-    // By minibatches, or of other than Gaussian outputs.
     const TrainingOptions& t = o.gplvm.training;
     if (t.batch > 0 || t.steps > 0 || !(o.likelihood == Likelihood("gaussian")))
       return StochasticGplvm(Y, o);
     return Gplvm(Y, o.gplvm);
   }
-  Parameters& parameters() {
-    return std::visit([](auto& m) -> Parameters& { return m.parameters(); }, model);
-  }
 };
 
-GplvmFit run_fit(GplvmModel& m, Index max_iter, std::optional<double> max_seconds,
-                 const nb::object& callback, const nb::object& progress) {
-  StochasticGplvmOptions options = m.options;
-  GplvmOptions& gplvm = options.gplvm;
-  gplvm.training.max_iterations = max_iter;
-  if (max_seconds) gplvm.training.max_seconds = *max_seconds;
-  Watch watch(callback, progress, gplvm.training, 1, 0.0);
-  watch.attach(gplvm.training);
-  // A model of its own is trained, so that other Python threads may go on using this one.
-  GplvmModel training{m.Y, options, unlocked([&] { return GplvmModel::make(m.Y, options); })};
-  training.parameters() = m.parameters();
-  GplvmFit out = std::visit([&](auto& model) { return watch.run(model); }, training.model);
-  name_columns(out, m.Y.cols(), gplvm.times.cols());
-  m.parameters() = training.parameters();
-  return out;
-}
+// A model with its data in their own units, so that fit() may set the options of training.
+struct GplvmModel {
+  static constexpr bool limited = true;
+  RowMatrix Y;
+  StochasticGplvmOptions options;
+  AnyGplvm model;
+
+  AnyGplvm made(const StochasticGplvmOptions& o) const {
+    AnyGplvm out = unlocked([&] { return AnyGplvm(Y, o); });
+    out.parameters() = model.parameters();
+    return out;
+  }
+  void take(const AnyGplvm& trained, const StochasticGplvmOptions&) {
+    model.parameters() = trained.parameters();
+  }
+  void name(GplvmFit& fit) const { name_columns(fit, Y.cols(), options.gplvm.times.cols()); }
+  Index starts(Index given) const {
+    if (given > 1 && std::holds_alternative<StochasticGplvm>(model.model))
+      throw Unsupported("a Gplvm of minibatches or of another likelihood has one start");
+    return std::max<Index>(1, given);
+  }
+  double shift() const { return 0.0; }
+  nb::tuple state() const {
+    const GplvmOptions& o = options.gplvm;
+    const auto& back = o.back_constraint;
+    return nb::make_tuple(to_numpy(RowMatrix(Y)), o.kernel, o.latent, o.inducing, to_state(o.views),
+                          to_numpy(RowMatrix(o.times)), o.dynamics, o.sequences,
+                          to_numpy(RowMatrix(o.given)), back ? back->form : "",
+                          static_cast<int>(o.scale_outputs), o.snr, o.jitter,
+                          options.likelihood.print(), o.training.batch, o.training.steps,
+                          o.fixed_point, o.start_view);
+  }
+};
 
 Moments infer(const GplvmFit& m, const ArrayLike& Y, Index iterations, Index starts) {
   const Rows rows = to_outputs(Y);
@@ -141,73 +167,68 @@ True
 )doc";
 
 void bind_model(nb::module_& m) {
-  nb::class_<GplvmModel>(m, "Gplvm", model_doc)
-      .def(
-          "__init__",
-          [](GplvmModel* self, const ArrayLike& Y, Index latent, const KernelLike& kernel,
-             Index inducing, const nb::object& views, const ArrayLike& times,
-             const KernelLike& dynamics, const std::vector<Index>& sequences,
-             const ArrayLike& given, const std::optional<std::string>& back_constraint,
-             const std::string& scale, double snr, Index restarts, double jitter,
-             std::uint64_t seed, const std::string& likelihood, Index batch, Index steps,
-             Index fixed_point, const std::string& start_view) {
-            RowMatrix data = to_outputs(Y).get();
-            StochasticGplvmOptions all;
-            all.likelihood = likelihood;
-            GplvmOptions& o = all.gplvm;
-            o.training.batch = batch;
-            o.training.steps = steps;
-            o.latent = latent;
-            o.kernel = to_kernel(kernel);
-            o.inducing = inducing;
-            o.views = to_views(views);
-            o.times = table_or_nothing(times, "times");
-            o.dynamics = to_kernel(dynamics);
-            o.fixed_point = fixed_point;
-            o.start_view = start_view;
-            o.sequences = sequences;
-            o.given = table_or_nothing(given, "given");
-            if (back_constraint)
-              o.back_constraint = RecognitionOptions{.form = *back_constraint, .seed = seed};
-            o.scale_outputs = parse_scale_mode(scale);
-            o.snr = snr;
-            o.training.starts = restarts;
-            o.jitter = jitter;
-            o.seed = seed;
-            auto model = unlocked([&] { return GplvmModel::make(data, all); });
-            new (self) GplvmModel{std::move(data), std::move(all), std::move(model)};
-          },
-          "Y"_a, "latent"_a = 10, "kernel"_a = "se(ard)", "inducing"_a = 50, "views"_a = nb::none(),
-          "times"_a = nb::none(), "dynamics"_a = "se + white", "sequences"_a = std::vector<Index>(),
-          "given"_a = nb::none(), "back_constraint"_a = nb::none(), "scale"_a = "global",
-          "snr"_a = 100.0, "restarts"_a = 0, "jitter"_a = 0.0, "seed"_a = 0,
-          "likelihood"_a = "gaussian", "batch"_a = 0, "steps"_a = 0, "fixed_point"_a = -1,
-          "start_view"_a = "")
-      .def(
-          "fit",
-          [](GplvmModel& self, Index max_iter, std::optional<double> max_seconds,
-             const nb::object& callback, std::optional<bool> progress) {
-            return run_fit(self, max_iter, max_seconds, callback, nb::cast(progress));
-          },
-          "max_iter"_a = 1000, "max_seconds"_a = nb::none(), "callback"_a = nb::none(),
-          "progress"_a = nb::none(),
-          "Trains from the current parameters, and from further starts; the best bound is kept.")
+  nb::class_<GplvmModel> of(m, "Gplvm", model_doc);
+  def_fit(
+      of,
+      "Trains from the current parameters, and from further starts; the best bound is kept. The "
+      "arguments are those of ``Regression.fit``; ``restarts=0`` is the number that the model was "
+      "made with.");
+  of.def(
+        "__init__",
+        [](GplvmModel* self, const ArrayLike& Y, Index latent, const KernelLike& kernel,
+           Index inducing, const nb::object& views, const ArrayLike& times,
+           const KernelLike& dynamics, const std::vector<Index>& sequences, const ArrayLike& given,
+           const std::optional<std::string>& back_constraint, const std::string& scale, double snr,
+           Index restarts, double jitter, std::uint64_t seed, const std::string& likelihood,
+           Index batch, Index steps, Index fixed_point, const std::string& start_view) {
+          RowMatrix data = to_outputs(Y).get();
+          StochasticGplvmOptions all;
+          all.likelihood = likelihood;
+          GplvmOptions& o = all.gplvm;
+          o.training.batch = batch;
+          o.training.steps = steps;
+          o.latent = latent;
+          o.kernel = to_kernel(kernel);
+          o.inducing = inducing;
+          o.views = to_views(views);
+          o.times = table_or_nothing(times, "times");
+          o.dynamics = to_kernel(dynamics);
+          o.fixed_point = fixed_point;
+          o.start_view = start_view;
+          o.sequences = sequences;
+          o.given = table_or_nothing(given, "given");
+          if (back_constraint)
+            o.back_constraint = RecognitionOptions{.form = *back_constraint, .seed = seed};
+          o.scale_outputs = parse_scale_mode(scale);
+          o.snr = snr;
+          o.training.starts = restarts;
+          o.jitter = jitter;
+          o.seed = seed;
+          AnyGplvm model = unlocked([&] { return AnyGplvm(data, all); });
+          new (self) GplvmModel{std::move(data), std::move(all), std::move(model)};
+        },
+        "Y"_a, "latent"_a = 10, "kernel"_a = "se(ard)", "inducing"_a = 50, "views"_a = nb::none(),
+        "times"_a = nb::none(), "dynamics"_a = "se + white", "sequences"_a = std::vector<Index>(),
+        "given"_a = nb::none(), "back_constraint"_a = nb::none(), "scale"_a = "global",
+        "snr"_a = 100.0, "restarts"_a = 0, "jitter"_a = 0.0, "seed"_a = 0,
+        "likelihood"_a = "gaussian", "batch"_a = 0, "steps"_a = 0, "fixed_point"_a = -1,
+        "start_view"_a = "")
       .def(
           "elbo",
           [](const GplvmModel& self) {
             return unlocked([&] {
-              return std::visit([](const auto& made) { return made.elbo(); }, self.model);
+              return std::visit([](const auto& made) { return made.elbo(); }, self.model.model);
             });
           },
           "The bound at the current parameters, in the units of the data.")
       .def_prop_ro(
-          "parameters", [](GplvmModel& self) -> Parameters& { return self.parameters(); },
+          "parameters", [](GplvmModel& self) -> Parameters& { return self.model.parameters(); },
           nb::rv_policy::reference_internal, "In the units the model sees.")
       .def_prop_ro("kernel", [](const GplvmModel& self) { return self.options.gplvm.kernel; })
       .def_prop_ro("warnings",
                    [](const GplvmModel& self) {
                      return std::visit([](const auto& made) { return made.warnings(); },
-                                       self.model);
+                                       self.model.model);
                    })
       .def("__repr__", [](const GplvmModel& self) {
         return fmt::format("<Gplvm: {}×{} outputs, {} latent dimensions, kernel {}>", self.Y.rows(),

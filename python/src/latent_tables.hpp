@@ -22,4 +22,11 @@ inline std::vector<LatentView> to_views(const nb::object& views) {
   return out;
 }
 
+// What says of them which they are.
+inline nb::list to_state(const std::vector<LatentView>& views) {
+  nb::list out;
+  for (const LatentView& view : views) out.append(nb::make_tuple(view.name, view.columns));
+  return out;
+}
+
 }  // namespace covary::python

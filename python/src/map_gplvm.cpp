@@ -18,30 +18,31 @@ using namespace nb::literals;
 
 // A model with its data in their own units, so that fit() may set the options of training.
 struct MapGplvmModel {
+  static constexpr bool limited = true;
   RowMatrix Y;
   MapGplvmOptions options;
   MapGplvm gplvm;
-};
 
-MapGplvmFit run_fit(MapGplvmModel& m, Index max_iter, std::optional<double> max_seconds,
-                    const nb::object& callback, const nb::object& progress) {
-  MapGplvmOptions options = m.options;
-  options.training.max_iterations = max_iter;
-  if (max_seconds) options.training.max_seconds = *max_seconds;
-  Watch watch(callback, progress, options.training, std::max<Index>(1, options.training.starts),
-              0.0);
-  watch.attach(options.training);
-  // A model of its own is trained, so that other Python threads may go on using this one.
-  MapGplvm training = unlocked([&] {
-    MapGplvm made(m.Y, options);
-    made.parameters() = m.gplvm.parameters();
-    return made;
-  });
-  MapGplvmFit out = watch.run(training);
-  name_columns(out, m.Y.cols(), options.times.cols());
-  m.gplvm.parameters() = training.parameters();
-  return out;
-}
+  MapGplvm made(const MapGplvmOptions& o) const {
+    MapGplvm out = unlocked([&] { return MapGplvm(Y, o); });
+    out.parameters() = gplvm.parameters();
+    return out;
+  }
+  void take(const MapGplvm& trained, const MapGplvmOptions&) {
+    gplvm.parameters() = trained.parameters();
+  }
+  void name(MapGplvmFit& fit) const { name_columns(fit, Y.cols(), options.times.cols()); }
+  Index starts(Index given) const { return std::max<Index>(1, given); }
+  double shift() const { return 0.0; }
+  nb::tuple state() const {
+    const MapGplvmOptions& o = options;
+    const RecognitionOptions back = o.back_constraint.value_or(RecognitionOptions{.form = ""});
+    return nb::make_tuple(to_numpy(RowMatrix(Y)), o.kernel, o.latent, to_state(o.views),
+                          to_numpy(RowMatrix(o.times)), o.dynamics, o.sequences, back.form,
+                          back.lengthscale, back.hidden, o.labels, o.discriminative, o.prior,
+                          static_cast<int>(o.scale_outputs), o.snr, o.jitter);
+  }
+};
 
 constexpr const char* model_doc =
     R"doc(A GP-LVM whose latent inputs are points (Lawrence 2005), to be trained.
@@ -66,51 +67,47 @@ True
 )doc";
 
 void bind_model(nb::module_& m) {
-  nb::class_<MapGplvmModel>(m, "MapGplvm", model_doc)
-      .def(
-          "__init__",
-          [](MapGplvmModel* self, const ArrayLike& Y, Index latent, const KernelLike& kernel,
-             const nb::object& views, const ArrayLike& times, const KernelLike& dynamics,
-             const std::vector<Index>& sequences, const std::optional<std::string>& back_constraint,
-             double back_lengthscale, Index hidden, const std::vector<Index>& labels,
-             double discriminative, bool prior, const std::string& scale, double snr,
-             Index restarts, double jitter, std::uint64_t seed) {
-            RowMatrix data = to_outputs(Y).get();
-            MapGplvmOptions o;
-            o.latent = latent;
-            o.kernel = to_kernel(kernel);
-            o.views = to_views(views);
-            o.times = table_or_nothing(times, "times");
-            o.dynamics = to_kernel(dynamics);
-            o.sequences = sequences;
-            if (back_constraint)
-              o.back_constraint = RecognitionOptions{*back_constraint, Kernel("se"),
-                                                     back_lengthscale, hidden, seed};
-            o.labels = labels;
-            o.discriminative = discriminative;
-            o.prior = prior;
-            o.scale_outputs = parse_scale_mode(scale);
-            o.snr = snr;
-            o.training.starts = restarts;
-            o.jitter = jitter;
-            o.seed = seed;
-            MapGplvm model = unlocked([&] { return MapGplvm(data, o); });
-            new (self) MapGplvmModel{std::move(data), std::move(o), std::move(model)};
-          },
-          "Y"_a, "latent"_a = 2, "kernel"_a = "se", "views"_a = nb::none(), "times"_a = nb::none(),
-          "dynamics"_a = "se + white", "sequences"_a = std::vector<Index>(),
-          "back_constraint"_a = nb::none(), "back_lengthscale"_a = 1.0, "hidden"_a = 20,
-          "labels"_a = std::vector<Index>(), "discriminative"_a = 0.0, "prior"_a = true,
-          "scale"_a = "global", "snr"_a = 100.0, "restarts"_a = 1, "jitter"_a = 0.0, "seed"_a = 0)
-      .def(
-          "fit",
-          [](MapGplvmModel& self, Index max_iter, std::optional<double> max_seconds,
-             const nb::object& callback, std::optional<bool> progress) {
-            return run_fit(self, max_iter, max_seconds, callback, nb::cast(progress));
-          },
-          "max_iter"_a = 1000, "max_seconds"_a = nb::none(), "callback"_a = nb::none(),
-          "progress"_a = nb::none(),
-          "Trains from the current parameters, and from further starts; the best is kept.")
+  nb::class_<MapGplvmModel> of(m, "MapGplvm", model_doc);
+  def_fit(
+      of,
+      "Trains from the current parameters, and from further starts; the best is kept. The "
+      "arguments are those of ``Regression.fit``; ``restarts=0`` is the number that the model was "
+      "made with.");
+  of.def(
+        "__init__",
+        [](MapGplvmModel* self, const ArrayLike& Y, Index latent, const KernelLike& kernel,
+           const nb::object& views, const ArrayLike& times, const KernelLike& dynamics,
+           const std::vector<Index>& sequences, const std::optional<std::string>& back_constraint,
+           double back_lengthscale, Index hidden, const std::vector<Index>& labels,
+           double discriminative, bool prior, const std::string& scale, double snr, Index restarts,
+           double jitter, std::uint64_t seed) {
+          RowMatrix data = to_outputs(Y).get();
+          MapGplvmOptions o;
+          o.latent = latent;
+          o.kernel = to_kernel(kernel);
+          o.views = to_views(views);
+          o.times = table_or_nothing(times, "times");
+          o.dynamics = to_kernel(dynamics);
+          o.sequences = sequences;
+          if (back_constraint)
+            o.back_constraint =
+                RecognitionOptions{*back_constraint, Kernel("se"), back_lengthscale, hidden, seed};
+          o.labels = labels;
+          o.discriminative = discriminative;
+          o.prior = prior;
+          o.scale_outputs = parse_scale_mode(scale);
+          o.snr = snr;
+          o.training.starts = restarts;
+          o.jitter = jitter;
+          o.seed = seed;
+          MapGplvm model = unlocked([&] { return MapGplvm(data, o); });
+          new (self) MapGplvmModel{std::move(data), std::move(o), std::move(model)};
+        },
+        "Y"_a, "latent"_a = 2, "kernel"_a = "se", "views"_a = nb::none(), "times"_a = nb::none(),
+        "dynamics"_a = "se + white", "sequences"_a = std::vector<Index>(),
+        "back_constraint"_a = nb::none(), "back_lengthscale"_a = 1.0, "hidden"_a = 20,
+        "labels"_a = std::vector<Index>(), "discriminative"_a = 0.0, "prior"_a = true,
+        "scale"_a = "global", "snr"_a = 100.0, "restarts"_a = 0, "jitter"_a = 0.0, "seed"_a = 0)
       .def(
           "log_likelihood",
           [](const MapGplvmModel& self) {

@@ -25,6 +25,19 @@ struct Model {
   TrainingData data;
   RegressionOptions options;
   Regression regression;
+
+  Regression made(const RegressionOptions& o) const {
+    Regression out(data.X, data.Y, o, data.noise);
+    out.parameters() = regression.parameters();
+    return out;
+  }
+  void take(const Regression& trained, const RegressionOptions&) {
+    regression.parameters() = trained.parameters();
+  }
+  void name(RegressionFit& fit) const { data.name(fit); }
+  Index starts(Index given) const { return given ? given : data.X.rows() <= 1000 ? 3 : 1; }
+  double shift() const { return -regression.log_jacobian(); }
+  nb::tuple state() const;
 };
 
 Model make_model(TrainingData data, RegressionOptions options) {
@@ -40,40 +53,10 @@ Switch to_switch(const std::string& standard_errors) {
       fmt::format("unknown standard_errors '{}'; choose 'auto', 'yes' or 'no'", standard_errors));
 }
 
-struct FitArguments {
-  std::uint64_t seed;
-  Index restarts, max_iter;
-  std::optional<double> max_seconds;
-  std::string standard_errors;
-  nb::object callback, progress;
-};
-
-RegressionFit run_fit(Model& m, const FitArguments& a) {
-  RegressionOptions options = m.options;
-  options.seed = a.seed;
-  options.training.starts = a.restarts;
-  options.training.max_iterations = a.max_iter;
-  if (a.max_seconds) options.training.max_seconds = *a.max_seconds;
-  options.standard_errors = to_switch(a.standard_errors);
-  const Index starts = a.restarts ? a.restarts : (m.data.X.rows() <= 1000 ? 3 : 1);
-  Watch watch(a.callback, a.progress, options.training, starts,
-              -m.regression.output_scaling().log_jacobian(m.data.Y));
-  watch.attach(options.training);
-  // A model of its own is trained, so that other Python threads may go on using this one.
-  Regression training(m.data.X, m.data.Y, options, m.data.noise);
-  training.parameters() = m.regression.parameters();
-  RegressionFit out = watch.run(training);
-  out.input_columns = m.data.inputs();
-  out.output_names = m.data.output_names;
-  m.regression.parameters() = training.parameters();
-  return out;
-}
-
-nb::tuple get_state(const Model& m) {
+nb::tuple Model::state() const {
   const auto mode = [](ScaleMode s) { return static_cast<int>(s); };
-  return nb::make_tuple(get_state(m.data), m.options.kernel, m.options.mean,
-                        mode(m.options.scale_inputs), mode(m.options.scale_outputs),
-                        m.options.jitter, m.regression.parameters());
+  return nb::make_tuple(get_state(data), options.kernel, options.mean, mode(options.scale_inputs),
+                        mode(options.scale_outputs), options.jitter, regression.parameters());
 }
 
 Model from_state(const nb::tuple& t) {
@@ -112,7 +95,9 @@ evaluates. ``callback(iteration, objective, gradient_norm)`` is called after eac
 returns False training stops and keeps what it has. The objective it sees is in the units of the
 data, priors included. ``progress`` draws a bar: True always, False never, None in notebooks and on
 terminals when the fit takes longer than half a second. Ctrl-C raises KeyboardInterrupt and leaves the
-parameters as they were.
+parameters as they were. ``checkpoint`` is a file that keeps the state of training; with ``resume`` training
+goes on from it and ends with the same bits. ``from_``, a fit, its parameters or the path of its file, gives
+the values to start from where paths match.
 
 >>> import numpy as np, covary as cv
 >>> X = np.linspace(0, 1, 20).reshape(-1, 1)
@@ -145,15 +130,18 @@ void bind_regression(nb::module_& m) {
           "output_names"_a = nb::none())
       .def(
           "fit",
-          [](Model& self, std::uint64_t seed, Index restarts, Index max_iter,
+          [](Model& self, std::optional<std::uint64_t> seed, Index restarts, Index max_iter,
              std::optional<double> max_seconds, const std::string& standard_errors,
-             nb::object callback, std::optional<bool> progress) {
-            return run_fit(self, {seed, restarts, max_iter, max_seconds, standard_errors, callback,
-                                  nb::cast(progress)});
+             const nb::object& callback, std::optional<bool> progress, const nb::object& checkpoint,
+             bool resume, const nb::object& from) {
+            self.options.standard_errors = to_switch(standard_errors);
+            return run_fit(self, {seed, restarts, max_iter, max_seconds, checkpoint, resume, from,
+                                  callback, nb::cast(progress)});
           },
-          "seed"_a = 0, "restarts"_a = 0, "max_iter"_a = 1000, "max_seconds"_a = nb::none(),
-          "standard_errors"_a = "auto", "callback"_a = nb::none(), "progress"_a = nb::none(),
-          fit_doc)
+          "seed"_a = nb::none(), "restarts"_a = 0, "max_iter"_a = 1000,
+          "max_seconds"_a = nb::none(), "standard_errors"_a = "auto", "callback"_a = nb::none(),
+          "progress"_a = nb::none(), "checkpoint"_a = nb::none(), "resume"_a = false,
+          "from_"_a = nb::none(), fit_doc)
       .def(
           "log_marginal_likelihood",
           [](const Model& self) {
@@ -181,7 +169,7 @@ void bind_regression(nb::module_& m) {
       .def("__copy__", [](const Model& self) { return self; })
       .def(
           "__deepcopy__", [](const Model& self, nb::handle) { return self; }, "memo"_a)
-      .def("__getstate__", [](const Model& self) { return get_state(self); })
+      .def("__getstate__", &Model::state)
       .def("__setstate__",
            [](Model& self, const nb::tuple& state) { new (&self) Model(from_state(state)); })
       .def("__repr__",

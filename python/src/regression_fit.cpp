@@ -7,6 +7,7 @@
 #include "arrays.hpp"
 #include "autoregression.hpp"
 #include "bindings.hpp"
+#include "capabilities.hpp"
 #include "covary/error.hpp"
 #include "fit.hpp"
 #include "parameter_draws.hpp"
@@ -43,6 +44,7 @@ True
 >>> fit.sample(X, draws=3).shape
 (3, 20)
 )doc");
+  bind_can(fit);
   bind_parameter_draws(m, fit);
   bind_predictions(fit);
   bind_autoregression(m, fit);

@@ -5,59 +5,78 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings.hpp"
-#include "covary/error.hpp"
-#include "covary/models/checkpoint.hpp"
-#include "covary/models/checkpointing.hpp"
-#include "covary/models/model_choice.hpp"
-#include "covary/models/request.hpp"
+#include "covary/models/progress_line.hpp"
+#include "covary/models/run.hpp"
+#include "covary/models/table_json.hpp"
 #include "fit.hpp"
 #include "tables.hpp"
 #include "watch.hpp"
-
-#include <filesystem>
 
 namespace covary::python {
 namespace {
 
 using namespace nb::literals;
 
-// What is around a training here: Ctrl-C, the caller's function, the bar and a checkpoint.
+// To whoever listens to the logger 'covary'.
+void tell(const std::string& line) {
+  const nb::gil_scoped_acquire acquire;
+  nb::module_::import_("logging").attr("getLogger")("covary").attr("info")("%s", line);
+}
+
+TrainingArguments arguments_of(const nb::object& callback, const nb::object& progress,
+                               const FitOptions& o) {
+  TrainingArguments a;
+  a.restarts = o.restarts;
+  a.max_iter = o.max_iter;
+  a.callback = callback;
+  a.progress = progress;
+  a.resume = o.resume;
+  if (!o.checkpoint.empty()) a.checkpoint = nb::cast(o.checkpoint);
+  return a;
+}
+
+// What is around a training here: a Watch, and lines where they are asked for.
 class PythonSession : public FitSession {
  public:
-  PythonSession(nb::object callback, nb::handle progress, const FitOptions& options)
-      : options_(options), checkpointing_(options.checkpoint) {
+  PythonSession(const TrainingArguments& a, bool verbose)
+      : keeps_(!a.checkpoint.is_none()), verbose_(verbose) {
     TrainingOptions training;
-    training.max_iterations = options.max_iter;
-    watch_.emplace(std::move(callback), progress, training, std::max<Index>(1, options.restarts),
-                   0.0);
+    a.apply(training);
+    watch_.emplace(a, training, std::max<Index>(1, a.restarts), 0.0);
   }
   void attach(TrainingOptions& training) override {
     watch_->attach(training);
-    if (!keeps()) return;
+    if (!verbose_) return;
     training.after_iteration = [this, show = training.after_iteration](const auto& now) {
       if (show) show(now);
-      checkpointing_.keep(now);
+      if (!now.over && (now.adam || now.run)) print(now);
     };
   }
-  bool keeps() const override { return !options_.checkpoint.empty(); }
-  TrainingState resume(const std::string& problem) override {
-    checkpointing_.problem = problem;
-    const std::string& file = options_.checkpoint;
-    if (!options_.resume || !std::filesystem::exists(file)) return {};
-    return load_checkpoint(file, problem);
+  bool keeps() const override { return keeps_; }
+  TrainingState resume(const std::string& problem) override { return watch_->resume(problem); }
+  void begin(double shift) override {
+    shift_ = shift;
+    watch_->shift_by(shift);
   }
-  void begin(double shift) override { watch_->shift_by(shift); }
   Watch& watch() { return *watch_; }
 
  private:
-  FitOptions options_;
-  Checkpointing checkpointing_;
+  void print(const TrainingProgress& now) const {
+    const nb::gil_scoped_acquire acquire;
+    nb::module_::import_("builtins")
+        .attr("print")(progress_line(now, shift_),
+                       "file"_a = nb::module_::import_("sys").attr("stderr"));
+  }
+
+  bool keeps_, verbose_;
   std::optional<Watch> watch_;
+  double shift_ = 0.0;
 };
 
 // As the command line would have it: lists are repeated options or one with commas.
 void take(FitOptions& options, const std::string& name, nb::handle value) {
   if (value.is_none()) return;
+  if (name == "from_") return take(options, "from", value);
   if (nb::isinstance<nb::bool_>(value)) {
     set_option(options, name, nb::cast<bool>(value) ? "yes" : "no");
   } else if (nb::isinstance<nb::list>(value) || nb::isinstance<nb::tuple>(value)) {
@@ -77,48 +96,33 @@ void take(FitOptions& options, const std::string& name, nb::handle value) {
   }
 }
 
+bool is_path(nb::handle data) {
+  return nb::isinstance<nb::str>(data) || nb::hasattr(data, "__fspath__");
+}
+
+nb::object parsed(const std::string& json) {
+  return nb::module_::import_("json").attr("loads")(json);
+}
+
 nb::object fit_any(const nb::object& data, const std::string& model, const nb::object& callback,
                    const std::optional<bool>& progress, const nb::kwargs& given) {
   FitOptions options;
   set_option(options, "model", model);
   for (const auto& [name, value] : given) take(options, nb::cast<std::string>(name), value);
-  const ModelChoice choice(options);
-  choice.check();
-  if (choice.has_inputs() && options.target.empty())
-    throw InputError("fit needs the name of the target column: target='y'");
-  const Table table = nb::isinstance<nb::str>(data) || nb::hasattr(data, "__fspath__")
-                          ? read_table(nb::cast<std::string>(nb::str(data)))
-                          : to_table(data);
-  const Tell quiet = [](const std::string&) {};
-  FitRequest request = prepare(choice, options, read_for(choice, table, options, quiet), quiet);
-  if (!options.from.empty()) request.from = load(options.from)->parameters;
-  PythonSession session(callback, nb::cast(progress), options);
-  request.session = &session;
-  const Fit fit = session.watch().run_with([&] { return request.entry->make(request); });
-  if (!options.out.empty()) fit.save(options.out);
-  return to_python(fit);
+  const TrainingRows rows = is_path(data) ? TrainingRows(nb::cast<std::string>(nb::str(data)))
+                                          : TrainingRows(to_table(data));
+  FitRun run = unlocked([&] { return FitRun(rows, options, tell); });
+  PythonSession session(arguments_of(callback, nb::cast(progress), options), options.verbose);
+  const Fit fit = session.watch().run_with([&] { return run.train(session); });
+  nb::object out = to_python(fit);
+  if (const auto scores = unlocked([&] { return run.cross_validate(); }))
+    out.attr("cross_validation") = parsed(scores->answer().json);
+  return out;
 }
 
 nb::list table_of_models() {
   nb::list out;
-  for (const ModelEntry& e : model_table()) {
-    nb::dict row;
-    nb::list can_do;
-    for (const ModelCapability& c : model_capabilities())
-      if (can(e, c)) can_do.append(c.name);
-    nb::list options;
-    for (const FitOption& o : fit_options())
-      if (e.reads("fit", o.name)) options.append(o.name);
-    row["name"] = e.name;
-    row["label"] = e.label();
-    row["sentence"] = e.sentence;
-    row["use"] = e.use;
-    row["time"] = e.time;
-    row["memory"] = e.memory;
-    row["capabilities"] = can_do;
-    row["options"] = options;
-    out.append(row);
-  }
+  for (const ModelEntry& e : model_table()) out.append(parsed(as_json(e)));
   return out;
 }
 
@@ -126,7 +130,8 @@ constexpr const char* doc = R"doc(Trains a model by its name on a table, as ``co
 
 ``data`` is a pandas table, an array or the path of a file. ``options`` are those of ``covary fit``, with _ for
 -; ``covary models NAME`` lists those that the model reads. ``set``, ``prior``, ``bounds`` and ``tie`` may be dicts.
-Returns a ``Fit`` of the model's own class.
+``from_`` is --from. Returns a ``Fit`` of the model's own class; with ``folds`` its ``cross_validation`` has the
+scores. Notes go to the logger 'covary'. An option that the model does not read is refused.
 
 >>> import numpy as np, covary as cv
 >>> x = np.linspace(0, 1, 50)
@@ -142,7 +147,9 @@ void bind_request(nb::module_& m) {
   m.def("fit", fit_any, "data"_a, "model"_a = "auto", "callback"_a = nb::none(),
         "progress"_a = nb::none(), "options"_a, doc);
   m.def("models", table_of_models,
-        "The table of models: a dict each, with name, use, cost, capabilities and options.",
+        "The table of models, as ``covary models --json`` prints it: a dict each, with name, use, "
+        "cost, "
+        "capabilities and the options of each verb.",
         nb::sig("def models() -> list[dict]"));
 }
 

@@ -21,19 +21,6 @@ namespace {
 
 using namespace nb::literals;
 
-// A sparse regression with its data in their own units, so that fit() may set the options of
-// training. (A name of its own: nanobind tells types by name, even in unnamed namespaces.)
-struct SparseModel {
-  TrainingData data;
-  SparseRegressionOptions options;
-  SparseRegression sparse;
-};
-
-SparseModel make_model(TrainingData data, SparseRegressionOptions options) {
-  auto sparse = unlocked([&] { return SparseRegression(data.X, data.Y, options, data.noise); });
-  return {std::move(data), std::move(options), std::move(sparse)};
-}
-
 // The same model at given parameters, inducing inputs included, without choosing them first.
 SparseRegression at_parameters(const TrainingData& d, SparseRegressionOptions options,
                                const Parameters& parameters, const FeaturesPtr& features) {
@@ -42,6 +29,33 @@ SparseRegression at_parameters(const TrainingData& d, SparseRegressionOptions op
   SparseRegression out(d.X, d.Y, std::move(options), d.noise);
   out.set_parameters(parameters, features);
   return out;
+}
+
+// A sparse regression with its data in their own units, so that fit() may set the options of
+// training. (A name of its own: nanobind tells types by name, even in unnamed namespaces.)
+struct SparseModel {
+  TrainingData data;
+  SparseRegressionOptions options;
+  SparseRegression sparse;
+
+  SparseRegression made(const SparseRegressionOptions& o) const {
+    auto out = unlocked([&] { return SparseRegression(data.X, data.Y, o, data.noise); });
+    out.start_from(sparse);
+    return out;
+  }
+  void take(const SparseRegression& trained, const SparseRegressionOptions& o) {
+    options.seed = o.seed;  // it groups the rows of PITC
+    sparse = at_parameters(data, options, trained.parameters(), trained.features());
+  }
+  void name(RegressionFit& fit) const { data.name(fit); }
+  Index starts(Index) const { return 1; }
+  double shift() const { return -sparse.log_jacobian(); }
+  nb::tuple state() const;
+};
+
+SparseModel make_model(TrainingData data, SparseRegressionOptions options) {
+  auto sparse = unlocked([&] { return SparseRegression(data.X, data.Y, options, data.noise); });
+  return {std::move(data), std::move(options), std::move(sparse)};
 }
 
 SparseModel copy(const SparseModel& m) {
@@ -64,34 +78,6 @@ Route to_route(const std::string& name) {
   if (name == "stable") return Route::stable;
   throw InputError(
       fmt::format("unknown route '{}'; choose 'auto', 'fast', 'safe' or 'stable'", name));
-}
-
-struct FitArguments {
-  std::optional<std::uint64_t> seed;
-  Index restarts, max_iter;
-  std::optional<double> max_seconds;
-  nb::object callback, progress;
-};
-
-RegressionFit run_fit(SparseModel& m, const FitArguments& a) {
-  SparseRegressionOptions options = m.options;
-  if (a.seed) options.seed = *a.seed;
-  options.training.starts = a.restarts;
-  options.training.max_iterations = a.max_iter;
-  if (a.max_seconds) options.training.max_seconds = *a.max_seconds;
-  Watch watch(a.callback, a.progress, options.training, 1,
-              -m.sparse.output_scaling().log_jacobian(m.data.Y));
-  watch.attach(options.training);
-  // A model of its own is trained, so that other Python threads may go on using this one.
-  SparseRegression training =
-      unlocked([&] { return SparseRegression(m.data.X, m.data.Y, options, m.data.noise); });
-  training.start_from(m.sparse);
-  RegressionFit out = watch.run(training);
-  out.input_columns = m.data.inputs();
-  out.output_names = m.data.output_names;
-  m.options.seed = options.seed;  // it groups the rows of PITC
-  m.sparse = at_parameters(m.data, m.options, training.parameters(), training.features());
-  return out;
 }
 
 Vector parameters_of_features(const Parameters& parameters) {
@@ -124,17 +110,16 @@ FeatureRecord to_record(const nb::tuple& t) {
   return out;
 }
 
-nb::tuple get_state(const SparseModel& m) {
-  const SparseRegressionOptions& o = m.options;
+nb::tuple SparseModel::state() const {
+  const SparseRegressionOptions& o = options;
   const auto number = [](auto e) { return static_cast<int>(e); };
-  return nb::make_tuple(get_state(m.data), o.kernel, o.mean, number(o.approximation.kind),
-                        o.approximation.alpha, o.inducing, number(o.selection),
-                        to_numpy(RowMatrix(o.Z)), number(o.scale_inputs), number(o.scale_outputs),
-                        o.jitter, number(o.route), o.subset, o.groups, o.seed, o.bracket,
-                        o.most_inducing, m.sparse.parameters(), o.features.print(),
-                        to_tuple(record_features(*m.sparse.features(),
-                                                 parameters_of_features(m.sparse.parameters()))),
-                        number(o.placement), o.placement_rows);
+  return nb::make_tuple(
+      get_state(data), o.kernel, o.mean, number(o.approximation.kind), o.approximation.alpha,
+      o.inducing, number(o.selection), to_numpy(RowMatrix(o.Z)), number(o.scale_inputs),
+      number(o.scale_outputs), o.jitter, number(o.route), o.subset, o.groups, o.seed, o.bracket,
+      o.most_inducing, sparse.parameters(), o.features.print(),
+      to_tuple(record_features(*sparse.features(), parameters_of_features(sparse.parameters()))),
+      number(o.placement), o.placement_rows);
 }
 
 SparseModel from_state(const nb::tuple& t) {
@@ -216,55 +201,46 @@ True
 }  // namespace
 
 void bind_sparse_regression(nb::module_& m) {
-  nb::class_<SparseModel>(m, "SparseRegression", sparse_doc)
-      .def(
-          "__init__",
-          [](SparseModel* self, const ArrayLike& X, const ArrayLike& Y, const KernelLike& kernel,
-             const MeanLike& mean, const std::string& model, const ArrayLike& inducing,
-             const std::string& selection, const std::string& features, const std::string& scale,
-             const ArrayLike& noise, double jitter, const std::string& route, Index groups,
-             Index subset, double bracket, Index most_inducing, std::uint64_t seed,
-             const std::string& placement, Index placement_rows, const Names& input_names,
-             const Names& output_names) {
-            TrainingData data = to_training_data(X, Y, noise, input_names, output_names);
-            SparseRegressionOptions options;
-            options.kernel = to_kernel(kernel);
-            options.mean = to_mean(mean);
-            options.approximation = Approximation(model);
-            Inducing asked = to_inducing(inducing, data, "an automatic number of inducing inputs");
-            options.inducing = asked.number.value_or(0);
-            options.Z = std::move(asked.Z);
-            options.selection = parse_selection(selection);
-            options.features = features;
-            options.scale_inputs = to_scale_mode(scale, data.X);
-            options.scale_outputs = to_scale_mode(scale, data.Y);
-            options.jitter = jitter;
-            options.route = to_route(route);
-            options.groups = groups;
-            options.subset = subset;
-            options.bracket = bracket;
-            options.most_inducing = most_inducing;
-            options.seed = seed;
-            options.placement = parse_placement(placement);
-            options.placement_rows = placement_rows;
-            new (self) SparseModel(make_model(std::move(data), std::move(options)));
-          },
-          "X"_a, "Y"_a, "kernel"_a = "se(ard)", "mean"_a = "zero", "model"_a = "vfe",
-          "inducing"_a = nb::none(), "selection"_a = "greedy_variance", "features"_a = "points",
-          "scale"_a = "auto", "noise"_a = nb::none(), "jitter"_a = 0.0, "route"_a = "auto",
-          "groups"_a = 0, "subset"_a = 2048, "bracket"_a = 0.01, "most_inducing"_a = 2000,
-          "seed"_a = 0, "placement"_a = "bound", "placement_rows"_a = 1000,
-          "input_names"_a = nb::none(), "output_names"_a = nb::none())
-      .def(
-          "fit",
-          [](SparseModel& self, std::optional<std::uint64_t> seed, Index restarts, Index max_iter,
-             std::optional<double> max_seconds, nb::object callback, std::optional<bool> progress) {
-            return run_fit(self,
-                           {seed, restarts, max_iter, max_seconds, callback, nb::cast(progress)});
-          },
-          "seed"_a = nb::none(), "restarts"_a = 0, "max_iter"_a = 1000,
-          "max_seconds"_a = nb::none(), "callback"_a = nb::none(), "progress"_a = nb::none(),
-          fit_doc)
+  nb::class_<SparseModel> of(m, "SparseRegression", sparse_doc);
+  def_fit(of, fit_doc);
+  of.def(
+        "__init__",
+        [](SparseModel* self, const ArrayLike& X, const ArrayLike& Y, const KernelLike& kernel,
+           const MeanLike& mean, const std::string& model, const ArrayLike& inducing,
+           const std::string& selection, const std::string& features, const std::string& scale,
+           const ArrayLike& noise, double jitter, const std::string& route, Index groups,
+           Index subset, double bracket, Index most_inducing, std::uint64_t seed,
+           const std::string& placement, Index placement_rows, const Names& input_names,
+           const Names& output_names) {
+          TrainingData data = to_training_data(X, Y, noise, input_names, output_names);
+          SparseRegressionOptions options;
+          options.kernel = to_kernel(kernel);
+          options.mean = to_mean(mean);
+          options.approximation = Approximation(model);
+          Inducing asked = to_inducing(inducing, data, "an automatic number of inducing inputs");
+          options.inducing = asked.number.value_or(0);
+          options.Z = std::move(asked.Z);
+          options.selection = parse_selection(selection);
+          options.features = features;
+          options.scale_inputs = to_scale_mode(scale, data.X);
+          options.scale_outputs = to_scale_mode(scale, data.Y);
+          options.jitter = jitter;
+          options.route = to_route(route);
+          options.groups = groups;
+          options.subset = subset;
+          options.bracket = bracket;
+          options.most_inducing = most_inducing;
+          options.seed = seed;
+          options.placement = parse_placement(placement);
+          options.placement_rows = placement_rows;
+          new (self) SparseModel(make_model(std::move(data), std::move(options)));
+        },
+        "X"_a, "Y"_a, "kernel"_a = "se(ard)", "mean"_a = "zero", "model"_a = "vfe",
+        "inducing"_a = nb::none(), "selection"_a = "greedy_variance", "features"_a = "points",
+        "scale"_a = "auto", "noise"_a = nb::none(), "jitter"_a = 0.0, "route"_a = "auto",
+        "groups"_a = 0, "subset"_a = 2048, "bracket"_a = 0.01, "most_inducing"_a = 2000,
+        "seed"_a = 0, "placement"_a = "bound", "placement_rows"_a = 1000,
+        "input_names"_a = nb::none(), "output_names"_a = nb::none())
       .def(
           "elbo",
           [](const SparseModel& self) {
@@ -322,7 +298,7 @@ void bind_sparse_regression(nb::module_& m) {
       .def("__copy__", copy)
       .def(
           "__deepcopy__", [](const SparseModel& self, nb::handle) { return copy(self); }, "memo"_a)
-      .def("__getstate__", [](const SparseModel& self) { return get_state(self); })
+      .def("__getstate__", &SparseModel::state)
       .def("__setstate__",
            [](SparseModel& self, const nb::tuple& state) {
              new (&self) SparseModel(from_state(state));

@@ -19,13 +19,6 @@ namespace {
 
 using namespace nb::literals;
 
-// A model with its data in their own units, so that fit() may set the options of training.
-struct SvgpModel {
-  TrainingData data;
-  SvgpOptions options;
-  Svgp svgp;
-};
-
 Svgp make(const TrainingData& data, const SvgpOptions& options) {
   return {data.X, Vector(data.Y.col(0)), options};
 }
@@ -47,43 +40,39 @@ Svgp at_parameters(const TrainingData& data, const SvgpOptions& options, const S
   return out;
 }
 
-struct FitArguments {
-  std::optional<std::uint64_t> seed;
-  Index max_iter;
-  std::optional<double> max_seconds;
-  nb::object callback, progress;
+// A model with its data in their own units, so that fit() may set the options of training.
+struct SvgpModel {
+  TrainingData data;
+  SvgpOptions options;
+  Svgp svgp;
+
+  Svgp made(const SvgpOptions& o) const {
+    Svgp out = unlocked([&] { return make(data, o); });
+    // Another seed may have chosen fewer inducing inputs: those of the parameters stay.
+    if (out.inducing() != svgp.inducing())
+      out = unlocked([&] { return make(data, with_inducing(data, o, svgp.inducing())); });
+    out.start_from(svgp);
+    return out;
+  }
+  void take(const Svgp& trained, const SvgpOptions&) { svgp.parameters() = trained.parameters(); }
+  void name(GeneralisedFit& fit) const { data.name(fit); }
+  Index starts(Index given) const {
+    if (given > 1) throw Unsupported(fmt::format("Svgp has one start, got restarts={}", given));
+    return 1;
+  }
+  double shift() const { return -svgp.log_jacobian(); }
+  nb::tuple state() const;
 };
 
-GeneralisedFit run_fit(SvgpModel& m, const FitArguments& a) {
-  SvgpOptions options = m.options;
-  if (a.seed) options.seed = *a.seed;
-  options.training.max_iterations = a.max_iter;
-  if (a.max_seconds) options.training.max_seconds = *a.max_seconds;
-  Watch watch(a.callback, a.progress, options.training, 1, -m.svgp.log_jacobian());
-  watch.attach(options.training);
-  // A model of its own is trained, so that other Python threads may go on using this one.
-  Svgp training = unlocked([&] { return make(m.data, options); });
-  // Another seed may have chosen fewer inducing inputs: those of the parameters stay.
-  if (training.inducing() != m.svgp.inducing())
-    training =
-        unlocked([&] { return make(m.data, with_inducing(m.data, options, m.svgp.inducing())); });
-  training.start_from(m.svgp);
-  GeneralisedFit out = watch.run(training);
-  out.input_columns = m.data.inputs();
-  out.output_names = m.data.output_names;
-  m.svgp.parameters() = training.parameters();
-  return out;
-}
-
-nb::tuple get_state(const SvgpModel& m) {
-  const SvgpOptions& o = m.options;
+nb::tuple SvgpModel::state() const {
+  const SvgpOptions& o = options;
   const TrainingOptions& r = o.training;
-  return nb::make_tuple(get_state(m.data),
-                        python::get_state(static_cast<const FunctionOptions&>(o)), o.inducing,
-                        static_cast<int>(o.selection), to_numpy(RowMatrix(o.Z)),
+  return nb::make_tuple(get_state(data), python::get_state(static_cast<const FunctionOptions&>(o)),
+                        o.inducing, static_cast<int>(o.selection), to_numpy(RowMatrix(o.Z)),
                         o.covariance.print(), o.jitter, r.batch, r.steps, r.epochs, r.natural_step,
                         r.learning_rate.rate, print(r.learning_rate.schedule), r.final_sweeps,
-                        m.svgp.inducing(), m.svgp.parameters(), r.adam_every, o.features.print());
+                        svgp.inducing(), svgp.parameters(), r.adam_every, o.features.print(),
+                        r.learning_rate.decay, r.learning_rate.every, r.learning_rate.warm_up);
 }
 
 SvgpModel from_state(const nb::tuple& t) {
@@ -102,6 +91,9 @@ SvgpModel from_state(const nb::tuple& t) {
   o.training.final_sweeps = nb::cast<Index>(t[13]);
   o.training.adam_every = nb::cast<Index>(t[16]);
   o.features = nb::cast<std::string>(t[17]);
+  o.training.learning_rate.decay = nb::cast<double>(t[18]);
+  o.training.learning_rate.every = nb::cast<Index>(t[19]);
+  o.training.learning_rate.warm_up = nb::cast<Index>(t[20]);
   TrainingData data = training_data_from(nb::cast<nb::tuple>(t[0]));
   Svgp svgp = make(data, with_inducing(data, o, nb::cast<Index>(t[14])));
   svgp.parameters() = nb::cast<Parameters>(t[15]);
@@ -125,7 +117,9 @@ the units of the data; ``selection`` and ``features`` are as in ``SparseRegressi
 "full", "blocks(20)" or "diagonal". ``batch`` is the number of rows of a minibatch; 0 is all rows up to
 20 000, trained by L-BFGS, else 1024, trained by natural gradients of length ``natural_step`` and
 by Adam at ``learning_rate`` with every batch, or every ``adam_every`` batches, for ``epochs`` passes
-or ``steps`` (0: twenty passes, but 2000 to 20 000 steps).
+or ``steps`` (0: twenty passes, but 2000 to 20 000 steps). The rate rises from zero over ``warm_up``
+steps and follows the ``schedule``, "constant", "exponential", "steps" or "cosine", down to the share ``decay``
+over ``every`` steps (0: all of them).
 
 >>> import numpy as np, covary as cv
 >>> random = np.random.default_rng(0)
@@ -150,58 +144,52 @@ called at first, while only q moves.
 }  // namespace
 
 void bind_svgp(nb::module_& m) {
-  nb::class_<SvgpModel>(m, "Svgp", model_doc)
-      .def(
-          "__init__",
-          [](SvgpModel* self, const ArrayLike& X, const ArrayLike& y, const KernelLike& kernel,
-             const std::string& likelihood, const MeanLike& mean, const ArrayLike& inducing,
-             const std::string& selection, const std::string& features,
-             const std::string& covariance, Index batch, Index epochs, Index steps,
-             double natural_step, double learning_rate, Index adam_every, const ArrayLike& weights,
-             const ArrayLike& aux, const Names& classes, std::optional<bool> separate_kernels,
-             const std::string& scale, Index pca, Index gplvm, double jitter, std::uint64_t seed,
-             const Names& input_names, const std::optional<std::string>& output_name) {
-            Targets targets = to_targets(y, likelihood, classes);
-            TrainingData data = to_training_data(X, targets.y, nb::none(), input_names,
-                                                 name_of_target(output_name, y));
-            SvgpOptions o{
-                to_latent_options({kernel, mean, aux, weights, separate_kernels, scale, pca, gplvm},
-                                  std::move(targets), data)};
-            Inducing asked =
-                to_inducing(inducing, data, "100 inducing inputs, or all rows if fewer");
-            o.inducing = asked.number;
-            o.Z = std::move(asked.Z);
-            o.selection = parse_selection(selection);
-            o.features = features;
-            o.covariance = covariance;
-            o.training.batch = batch;
-            o.training.epochs = epochs;
-            o.training.steps = steps;
-            o.training.natural_step = natural_step;
-            o.training.learning_rate.rate = learning_rate;
-            o.training.adam_every = adam_every;
-            o.jitter = jitter;
-            o.seed = seed;
-            Svgp svgp = unlocked([&] { return make(data, o); });
-            o.input_map = svgp.input_map();
-            new (self) SvgpModel{std::move(data), std::move(o), std::move(svgp)};
-          },
-          "X"_a, "y"_a, "kernel"_a = "se(ard)", "likelihood"_a = "bernoulli", "mean"_a = "zero",
-          "inducing"_a = nb::none(), "selection"_a = "greedy_variance", "features"_a = "points",
-          "covariance"_a = "full", "batch"_a = 0, "epochs"_a = 0, "steps"_a = 0,
-          "natural_step"_a = 0.1, "learning_rate"_a = 0.02, "adam_every"_a = 1,
-          "weights"_a = nb::none(), "aux"_a = nb::none(), "classes"_a = nb::none(),
-          "separate_kernels"_a = nb::none(), "scale"_a = "auto", "pca"_a = 0, "gplvm"_a = 0,
-          "jitter"_a = 0.0, "seed"_a = 0, "input_names"_a = nb::none(),
-          "output_name"_a = nb::none())
-      .def(
-          "fit",
-          [](SvgpModel& self, std::optional<std::uint64_t> seed, Index max_iter,
-             std::optional<double> max_seconds, nb::object callback, std::optional<bool> progress) {
-            return run_fit(self, {seed, max_iter, max_seconds, callback, nb::cast(progress)});
-          },
-          "seed"_a = nb::none(), "max_iter"_a = 1000, "max_seconds"_a = nb::none(),
-          "callback"_a = nb::none(), "progress"_a = nb::none(), fit_doc)
+  nb::class_<SvgpModel> of(m, "Svgp", model_doc);
+  def_fit(of, fit_doc);
+  of.def(
+        "__init__",
+        [](SvgpModel* self, const ArrayLike& X, const ArrayLike& y, const KernelLike& kernel,
+           const std::string& likelihood, const MeanLike& mean, const ArrayLike& inducing,
+           const std::string& selection, const std::string& features, const std::string& covariance,
+           Index batch, Index epochs, Index steps, double natural_step, double learning_rate,
+           const std::string& schedule, double decay, Index every, Index warm_up, Index adam_every,
+           const ArrayLike& weights, const ArrayLike& aux, const Names& classes,
+           std::optional<bool> separate_kernels, const std::string& scale, Index pca, Index gplvm,
+           double jitter, std::uint64_t seed, const Names& input_names,
+           const std::optional<std::string>& output_name) {
+          Targets targets = to_targets(y, likelihood, classes);
+          TrainingData data = to_training_data(X, targets.y, nb::none(), input_names,
+                                               name_of_target(output_name, y));
+          SvgpOptions o{
+              to_latent_options({kernel, mean, aux, weights, separate_kernels, scale, pca, gplvm},
+                                std::move(targets), data)};
+          Inducing asked = to_inducing(inducing, data, "100 inducing inputs, or all rows if fewer");
+          o.inducing = asked.number;
+          o.Z = std::move(asked.Z);
+          o.selection = parse_selection(selection);
+          o.features = features;
+          o.covariance = covariance;
+          o.training.batch = batch;
+          o.training.epochs = epochs;
+          o.training.steps = steps;
+          o.training.natural_step = natural_step;
+          o.training.learning_rate = {learning_rate, parse_schedule(schedule), decay, every,
+                                      warm_up};
+          o.training.adam_every = adam_every;
+          o.jitter = jitter;
+          o.seed = seed;
+          Svgp svgp = unlocked([&] { return make(data, o); });
+          o.input_map = svgp.input_map();
+          new (self) SvgpModel{std::move(data), std::move(o), std::move(svgp)};
+        },
+        "X"_a, "y"_a, "kernel"_a = "se(ard)", "likelihood"_a = "bernoulli", "mean"_a = "zero",
+        "inducing"_a = nb::none(), "selection"_a = "greedy_variance", "features"_a = "points",
+        "covariance"_a = "full", "batch"_a = 0, "epochs"_a = 0, "steps"_a = 0,
+        "natural_step"_a = 0.1, "learning_rate"_a = 0.02, "schedule"_a = "cosine", "decay"_a = 0.05,
+        "every"_a = 0, "warm_up"_a = 0, "adam_every"_a = 1, "weights"_a = nb::none(),
+        "aux"_a = nb::none(), "classes"_a = nb::none(), "separate_kernels"_a = nb::none(),
+        "scale"_a = "auto", "pca"_a = 0, "gplvm"_a = 0, "jitter"_a = 0.0, "seed"_a = 0,
+        "input_names"_a = nb::none(), "output_name"_a = nb::none())
       .def(
           "elbo",
           [](const SvgpModel& self) {
@@ -225,7 +213,7 @@ void bind_svgp(nb::module_& m) {
       .def("__copy__", copy)
       .def(
           "__deepcopy__", [](const SvgpModel& self, nb::handle) { return copy(self); }, "memo"_a)
-      .def("__getstate__", [](const SvgpModel& self) { return get_state(self); })
+      .def("__getstate__", &SvgpModel::state)
       .def("__setstate__", [](SvgpModel& self,
                               const nb::tuple& state) { new (&self) SvgpModel(from_state(state)); })
       .def("__repr__",

@@ -33,6 +33,11 @@ InputColumns TrainingData::inputs() const {
   return out;
 }
 
+void TrainingData::name(FitRecord& fit) const {
+  fit.input_columns = inputs();
+  fit.output_names = output_names;
+}
+
 TrainingData to_training_data(nb::handle X, nb::handle Y, nb::handle noise,
                               const Names& input_names, const Names& output_names) {
   const Rows x = to_inputs(X), y = to_outputs(Y);

@@ -7,6 +7,7 @@
 #include "arrays.hpp"
 #include "covary/data/inputs.hpp"
 #include "covary/data/scaling.hpp"
+#include "covary/models/fit.hpp"
 
 namespace covary::python {
 
@@ -19,6 +20,7 @@ struct TrainingData {
   std::vector<std::string> input_names, output_names;
 
   InputColumns inputs() const;
+  void name(FitRecord& fit) const;  // as the columns are called
 };
 
 // Names that are not given are those of a pandas table, else x0, x1, … and y or y0, y1, ….

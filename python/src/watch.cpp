@@ -1,15 +1,20 @@
 #include "watch.hpp"
 
 #include <fmt/format.h>
-#include <nanobind/stl/string.h>
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+
+#include "covary/error.hpp"
+#include "covary/models/fit.hpp"
 
 namespace covary::python {
 namespace {
 
-namespace nb = nanobind;
+std::string path_of(const nb::object& path) {
+  return nb::cast<std::string>(nb::module_::import_("os").attr("fspath")(path));
+}
 
 double norm(const LbfgsState& s) {
   return s.gradient.size() ? s.gradient.cwiseAbs().maxCoeff() : 0.0;
@@ -17,13 +22,55 @@ double norm(const LbfgsState& s) {
 
 }  // namespace
 
-Watch::Watch(nb::object callback, nb::handle progress, const TrainingOptions& training,
-             Index starts, double shift)
-    : callback_(std::move(callback)), bar_(nb::none()), shift_(shift) {
-  if (!progress.is(Py_False))
-    bar_ =
-        nb::module_::import_("covary.progress")
-            .attr("begin")(progress, starts, training.max_iterations, training.gradient_tolerance);
+std::string TrainingArguments::checkpoint_path() const {
+  return checkpoint.is_none() ? std::string() : path_of(checkpoint);
+}
+
+std::optional<Parameters> TrainingArguments::start() const {
+  if (from.is_none()) return std::nullopt;
+  if (nb::isinstance<Parameters>(from)) return nb::cast<Parameters>(from);
+  if (nb::isinstance<FitNode>(from)) return nb::cast<const FitNode&>(from).parameters;
+  return load(path_of(from))->parameters;
+}
+
+void TrainingArguments::apply(TrainingOptions& training) const {
+  if (resume && checkpoint.is_none())
+    throw InputError("resume needs the checkpoint: checkpoint='file'");
+  if (restarts) training.starts = restarts;
+  training.max_iterations = max_iter;
+  if (max_seconds) training.max_seconds = *max_seconds;
+}
+
+std::string digest_of(const nb::object& state) {
+  const nb::object bytes = nb::module_::import_("pickle").attr("dumps")(state, 4);
+  return nb::cast<std::string>(
+      nb::module_::import_("hashlib").attr("sha256")(bytes).attr("hexdigest")());
+}
+
+void start_from(const Parameters& from, Parameters& parameters) {
+  for (const Parameter& p : std::vector<Parameter>(parameters.all()))
+    if (from.contains(p.path) && from.at(p.path).value.size() == p.value.size())
+      parameters.set(p.path, from.at(p.path).value);
+}
+
+Watch::Watch(const TrainingArguments& a, const TrainingOptions& training, Index starts,
+             double shift)
+    : callback_(a.callback),
+      bar_(nb::none()),
+      checkpoint_(a.checkpoint_path()),
+      resume_(a.resume),
+      checkpointing_(checkpoint_),
+      shift_(shift) {
+  if (!a.progress.is(Py_False))
+    bar_ = nb::module_::import_("covary.progress")
+               .attr("begin")(a.progress, starts, training.max_iterations,
+                              training.gradient_tolerance);
+}
+
+TrainingState Watch::resume(const std::string& problem) {
+  checkpointing_.problem = problem;
+  if (!resume_ || !std::filesystem::exists(checkpoint_)) return {};
+  return load_checkpoint(checkpoint_, problem);
 }
 
 void Watch::attach(TrainingOptions& training) {
@@ -34,8 +81,11 @@ void Watch::attach(TrainingOptions& training) {
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
     return stopped_;
   };
-  if (!bar_.is_none() || !callback_.is_none())
-    training.after_iteration = [this](const TrainingProgress& now) { show(now); };
+  if (!bar_.is_none() || !callback_.is_none() || !checkpoint_.empty())
+    training.after_iteration = [this](const TrainingProgress& now) {
+      show(now);
+      checkpointing_.keep(now);
+    };
   if (!bar_.is_none())
     training.tell = [this](const std::string& text) {
       const nb::gil_scoped_acquire acquire;
@@ -46,6 +96,7 @@ void Watch::attach(TrainingOptions& training) {
 // Of minibatches the means over some steps are seen: single values say little. There are none
 // before the first step of Adam, while q moves alone.
 void Watch::show(const TrainingProgress& now) {
+  if (bar_.is_none() && callback_.is_none()) return;
   if (now.over || (now.adam && now.adam->steps == seen_)) return;
   double value = 0.0, slope = 0.0;
   if (now.adam) {

@@ -27,11 +27,11 @@ def may_fail(estimator):
 
 # Few iterations and inducing inputs: the checks fit hundreds of times, and the integrals of softmax are dear.
 @parametrize_with_checks([
-    cv.GPClassifier(max_iter=5),
-    cv.GPClassifier("matern52", method="ep", mean="constant", multi_class="one_vs_rest", max_iter=3),
+    cv.GPClassifier(max_iter=5, restarts=1),
+    cv.GPClassifier("matern52", method="ep", mean="constant", multi_class="one_vs_rest", max_iter=3, restarts=1),
     cv.SparseGPClassifier(inducing=5, max_iter=1),
     cv.SparseGPClassifier("matern52", inducing=10, multi_class="one_vs_rest", selection="kmeans", max_iter=3),
-    cv.GPLVMClassifier(latent=2, inducing=10, max_iter=20),
+    cv.GPLVMClassifier(latent=2, inducing=10, max_iter=20, restarts=1),
 ], expected_failed_checks=may_fail)
 def test_scikit_learn_says_yes(estimator, check):
     with warnings.catch_warnings():

@@ -1,0 +1,169 @@
+"""Python and the command line go through one table and one way to train: the same models, options, refusals and bits."""
+
+import json
+import logging
+import pathlib
+import shlex
+import sys
+
+import numpy as np
+import pytest
+
+import covary as cv
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "tests/cli"))
+
+from model_lines import LINES, write_tables  # noqa: E402
+
+
+@pytest.fixture
+def tables(tmp_path):
+    write_tables(tmp_path)
+    return tmp_path
+
+
+def options_of(line):
+    """The table of a line, and its options as cv.fit has them."""
+    table, *words = shlex.split(line)
+    options = {}
+    for name, value in zip(words[::2], words[1::2]):
+        options.setdefault(name[2:].replace("-", "_"), []).append(value)
+    return table, {name: values[0] if len(values) == 1 else values for name, values in options.items()}
+
+
+def timeless(fit):
+    if isinstance(fit, dict):
+        return {k: timeless(v) for k, v in fit.items() if k not in ("seconds", "file", "cost", "interrupted")}
+    return [timeless(v) for v in fit] if isinstance(fit, list) else fit
+
+
+def test_the_table_is_that_of_the_command_line(command_line):
+    assert cv.models() == json.loads(command_line("models", "--json"))["models"]
+
+
+@pytest.mark.parametrize("label", LINES)
+def test_every_model_gives_the_same_bits_through_both_doors(label, tables, command_line):
+    table, options = options_of(LINES[label])
+    by_python = cv.fit(tables / table, out=str(tables / "python.cov"), progress=False, **options)
+    shell = json.loads(command_line("fit", tables / table, *shlex.split(LINES[label])[1:], "--out", tables / "shell.cov",
+                                    "--json"))
+    assert timeless(by_python.describe()) == timeless({k: shell[k] for k in by_python.describe()})
+    shown = [json.loads(command_line("show", tables / f"{door}.cov", "--json")) for door in ("python", "shell")]
+    assert timeless(shown[0]) == timeless(shown[1])
+
+
+def test_options_have_an_effect(tables, capfd, caplog):
+    train = tables / "rows.csv"
+    gaussian = {"target": "y", "inputs": ["t", "u"], "max_iter": 3, "progress": False}
+    fit = cv.fit(train, "exact", folds=3, **gaussian)
+    assert fit.cross_validation["folds"] == 3 and fit.cross_validation["observations"] == 24
+    cv.fit(train, "exact", verbose=True, **gaussian)
+    assert "iteration 3 objective" in capfd.readouterr().err
+    with caplog.at_level(logging.INFO, "covary"):
+        cv.fit(train, "vfe", inducing=5, stream=True, **gaussian)
+    assert "streaming 24 rows" in caplog.text
+    cv.fit(train, "exact", out=str(tables / "m.cov"), without_outputs=True, **gaussian)
+    assert not cv.load(tables / "m.cov").can("training_outputs")
+    headless = tables / "headless.csv"
+    headless.write_text("10,20\n3,5\n4,7\n6,6\n")
+    assert cv.fit(headless, "exact", header="yes", target="20", max_iter=0).output_names == ["20"]
+
+
+def test_what_has_no_effect_is_refused(tables):
+    train, gaussian = tables / "rows.csv", {"target": "y", "inputs": ["t", "u"], "max_iter": 1}
+    in_memory = np.arange(12.0).reshape(6, 2)
+    for data, more, says in ((train, {"resume": True}, "--resume needs the checkpoint"),
+                             (train, {"without_outputs": True}, "--without-outputs needs a model file"),
+                             (train, {"stream": True}, "--stream is for --model vfe"),
+                             (train, {"stream": True, "model": "vfe", "folds": 2}, "--stream cannot be used here"),
+                             (train, {"folds": "nothing"}, "nothing"),
+                             (in_memory, {"target": "c1", "inputs": "c0", "header": "yes"}, "--header is for a file"),
+                             (in_memory, {"target": "c1", "inputs": "c0", "stream": True, "model": "vfe"}, "--stream is for"),
+                             (train, {"latent": 2}, "--latent is for"), (train, {"kernle": "se"}, "no option 'kernle'")):
+        with pytest.raises(cv.CovaryError, match=says):
+            cv.fit(data, **{"model": "exact", **gaussian, **more})
+    with pytest.raises(cv.CovaryError, match="--target is required"):
+        cv.fit(train, "exact")
+    many = tables / "many.npy"
+    np.save(many, np.zeros((400_000, 2)))
+    with pytest.raises(cv.CovaryError, match="of memory"):
+        cv.fit(many, "exact", target="c1")
+
+
+def wave(n=30):
+    x = np.linspace(0, 5, n)
+    return x.reshape(-1, 1), np.sin(x) + 0.1 * np.cos(37 * x)
+
+
+def holed():
+    X, y = wave()
+    X = np.column_stack([X[:, 0], np.cos(X[:, 0])])
+    X[3, 1] = np.nan
+    return X, y
+
+
+def outputs():
+    X, y = wave()
+    return np.column_stack([y, y ** 2, np.cos(X[:, 0]), X[:, 0]])
+
+
+MODELS = {
+    "Regression": lambda: cv.Regression(*wave()),
+    "SparseRegression": lambda: cv.SparseRegression(*wave(), inducing=6),
+    "Generalised": lambda: cv.Generalised(wave()[0], wave()[1] > 0),
+    "Svgp": lambda: cv.Svgp(wave()[0], wave()[1] > 0, inducing=6),
+    "Svgp by minibatches": lambda: cv.Svgp(wave()[0], wave()[1] > 0, inducing=6, batch=10, steps=30),
+    "Gplvm": lambda: cv.Gplvm(outputs(), latent=2, inducing=6, restarts=1),
+    "MapGplvm": lambda: cv.MapGplvm(outputs(), latent=2),
+    "MissingInputsRegression": lambda: cv.MissingInputsRegression(*holed(), inducing=6),
+    "UncertainInputsRegression": lambda: cv.UncertainInputsRegression(*wave(), input_variance=0.01, inducing=6),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_class_can_be_stopped_and_resumed_with_the_same_bits(name, tmp_path):
+    whole = MODELS[name]().fit(max_iter=6)
+    state, calls = tmp_path / "state", []
+    MODELS[name]().fit(max_iter=6, checkpoint=state, callback=lambda *now: calls.append(now) or len(calls) < 2)
+    assert len(calls) == 2 and state.exists()
+    resumed = MODELS[name]().fit(max_iter=6, checkpoint=state, resume=True)
+    assert resumed.value == whole.value and resumed.summary.iterations == whole.summary.iterations
+    with pytest.raises(cv.InputError, match="resume needs the checkpoint"):
+        MODELS[name]().fit(resume=True)
+    with pytest.raises(cv.InputError, match="other data or options|checkpoint"):
+        MODELS[name]().fit(seed=99, max_iter=6, checkpoint=state, resume=True)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_class_has_a_limit_of_time_and_a_start(name, tmp_path):
+    assert "second" in MODELS[name]().fit(max_seconds=1e-9).summary.reason
+    if "Inputs" in name:
+        with pytest.raises(cv.Unsupported, match="from_"):
+            MODELS[name]().fit(from_=cv.Regression(*wave()).fit(max_iter=0))
+        return
+    if "minibatches" in name:
+        return
+    fit = MODELS[name]().fit(max_iter=4)
+    fit.save(tmp_path / "m.cov")
+    values = [MODELS[name]().fit(max_iter=0, from_=start).value for start in (fit, fit.parameters, tmp_path / "m.cov")]
+    assert values[0] == values[1] == values[2] == pytest.approx(fit.value)
+
+
+def test_a_schedule_of_svgp_has_an_effect():
+    def value(**options):
+        return cv.Svgp(wave()[0], wave()[1] > 0, inducing=6, batch=10, steps=40, **options).fit().value
+    usual = value()
+    for options in ({"schedule": "constant"}, {"decay": 0.9}, {"every": 3}, {"warm_up": 10}):
+        assert value(**options) != usual
+    with pytest.raises(cv.InputError, match="schedule 'weekly'"):
+        value(schedule="weekly")
+
+
+def test_what_a_posterior_can_be_asked():
+    exact, sparse = cv.Regression(*wave()).fit(max_iter=2), cv.SparseRegression(*wave(), inducing=6).fit(max_iter=2)
+    for what, of_exact, of_sparse in (("training_inputs", True, False), ("inducing", False, True), ("split", False, True),
+                                      ("leave_one_out", True, False), ("exact_evidence", True, False)):
+        assert (exact.can(what), sparse.can(what)) == (of_exact, of_sparse), what
+    assert cv.Svgp(wave()[0], wave()[1] > 0, inducing=6).fit(max_iter=2).can("inducing")
+    with pytest.raises(cv.InputError, match="did you mean 'training_inputs'"):
+        exact.can("training_input")
