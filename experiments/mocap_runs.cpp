@@ -119,7 +119,7 @@ Completed complete(const Motions& train, const Motions& run, const std::vector<P
     const RowMatrix seen = p.masked(run);
     const RowMatrix start = take_rows(model.mean, nearest_rows(run.Y, train.Y, p.seen));
     const auto placed = model.infer_sequence(
-        seen, run.times, {.starts = {start}, .iterations = few(100, 2), .own_noise = true});
+        seen, run.times, {.start_means = {start}, .iterations = few(100, 2), .own_noise = true});
     const GplvmFit all = train_with_sequence(model, train.Y, o, seen, run.times, placed.mean,
                                              few(joint_iterations, 2));
     const Index n = run.Y.rows();

@@ -191,8 +191,8 @@ Ways pose_walk(const Walks& train, const Walks& test, std::uint64_t seed) {
     const auto placed = [&](bool own_noise) {
       return moving.infer_sequence(
           silhouettes_alone(test), test.times,
-          {.starts = {take_rows(moving.mean, nearest_rows(test.S, train.S)),
-                      take_rows(moving.mean, nearest_runs(train, test, 5))},
+          {.start_means = {take_rows(moving.mean, nearest_rows(test.S, train.S)),
+                           take_rows(moving.mean, nearest_runs(train, test, 5))},
            .iterations = few(100, 2),
            .own_noise = own_noise});
     };

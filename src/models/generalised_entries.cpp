@@ -55,7 +55,7 @@ Fit make_dense(FitRequest& r) {
   o.method = method;
   o.power = parse_model(r.model).power.value_or(1.0);
   if (method == Inference::sparse_ep) {
-    if (const Index M = r.inducing()) o.inducing = M;
+    o.inducing = r.inducing();
     o.selection = parse_selection(r.options.selection);
     o.Z = r.inducing_rows();
     o.jitter = r.options.jitter;
@@ -67,7 +67,7 @@ Fit make_dense(FitRequest& r) {
 Fit make_svgp(FitRequest& r) {
   r.data.likelihood->require(Inference::svgp);
   SvgpOptions o{shared_options(r)};
-  if (const Index M = r.inducing()) o.inducing = M;
+  o.inducing = r.inducing();
   o.selection = parse_selection(r.options.selection);
   o.features = r.options.features;
   o.covariance = r.options.covariance;

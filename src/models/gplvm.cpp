@@ -25,8 +25,9 @@ Index block_rows(Index rows) { return std::clamp<Index>((rows / 8 + 15) / 16 * 1
 void GplvmOptions::check() const {
   if (latent < 1)
     throw InputError(fmt::format("the latent space needs at least one dimension, got {}", latent));
-  if (inducing < 1)
-    throw InputError(fmt::format("a mapping needs at least one inducing input, got {}", inducing));
+  if (inducing < 0)
+    throw InputError(fmt::format("a mapping needs at least one inducing input, or 0 for {}; got {}",
+                                 usual_latent_inducing, inducing));
   if (!(snr > 1.0)) throw InputError(fmt::format("snr must exceed 1, got {}", snr));
   if (!(start_variance >= 0.0))
     throw InputError(fmt::format("start_variance must be positive, or 0 for the usual one; got {}",
@@ -52,6 +53,7 @@ Gplvm::Gplvm(ConstRows Y, GplvmOptions options)
   take(Y);
   const Index N = Y.rows(), Q = options_.latent;
   if (options_.start_variance == 0.0) options_.start_variance = options_.times.size() ? 0.2 : 0.5;
+  if (options_.inducing == 0) options_.inducing = usual_latent_inducing;
   if (options_.training.starts == 0) options_.training.starts = N <= 500 ? 4 : N <= 2000 ? 2 : 1;
   if (options_.times.size()) {
     if (options_.times.rows() != N)

@@ -10,7 +10,7 @@ namespace covary {
 GplvmOptions gplvm_options(const FitRequest& r) {
   GplvmOptions o;
   o.kernel = Kernel(r.options.kernel);
-  if (const Index M = r.inducing()) o.inducing = M;
+  o.inducing = r.inducing();
   o.scale_outputs = r.latent_scale();
   o.jitter = r.options.jitter;
   o.snr = r.options.snr;

@@ -183,7 +183,7 @@ GplvmFit::InferredSequence GplvmFit::infer_sequence(ConstRows Y, ConstRows times
   if (Y.rows() == 0 || !times.allFinite())
     throw InputError("a sequence needs at least one row, and finite times");
   const Sequence sequence(*this, Y, times);
-  std::vector<RowMatrix> starts = options.starts;
+  std::vector<RowMatrix> starts = options.start_means;
   if (starts.empty()) starts.push_back(nearest_means(*this, Y));
   std::optional<Sequence::State> best;
   InferredSequence out;

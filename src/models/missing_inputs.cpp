@@ -34,6 +34,7 @@ double distance(const RowMatrix& X, const RowMatrix& Y, Index i, Index r) {
 MissingInputsRegression::MissingInputsRegression(ConstRows X, ConstRows Y,
                                                  MissingInputsOptions options)
     : options_(std::move(options)) {
+  if (options_.inducing == 0) options_.inducing = usual_latent_inducing;
   if (X.rows() != Y.rows())
     throw InputError(fmt::format("X has {} rows, Y {}", X.rows(), Y.rows()));
   ScalingFit in = fit_scaling(X, options_.scale_inputs), y = fit_scaling(Y, options_.scale_outputs);

@@ -68,7 +68,7 @@ Fit make_with_missing_inputs(FitRequest& r) {
   const auto missing = r.data.X.array().isNaN().count();
   if (missing == 0) return MissingInputsRecord(fit_sparse(r));
   auto o = regression_options<MissingInputsOptions>(r);
-  if (const Index M = r.inducing()) o.inducing = M;
+  o.inducing = r.inducing();
   r.tell(fmt::format("{} of {} inputs are missing and will be learned", missing, r.data.X.size()));
   MissingInputsRegression model(r.data.X, r.data.Y, std::move(o));
   return r.train_with(model, [&](MissingInputsFit fit) {
@@ -110,7 +110,7 @@ void check_noise(const FitRequest& r) {
 
 Fit make_noisy_inputs(FitRequest& r) {
   auto o = regression_options<UncertainInputsOptions>(r);
-  if (const Index M = r.inducing()) o.inducing = M;
+  o.inducing = r.inducing();
   check_noise(r);
   const bool of_rows = r.data.input_variance.size() > 0;
   o.input_variance = of_rows ? r.data.input_variance : noise_of_columns(r);

@@ -34,8 +34,9 @@ RowMatrix variances_of(const RowMatrix& given, Index N, Index D) {
 }  // namespace
 
 void UncertainInputsOptions::check() const {
-  if (inducing < 1)
-    throw InputError(fmt::format("inducing is {}; it must be at least 1", inducing));
+  if (inducing < 0)
+    throw InputError(fmt::format("inducing is {}; it must be at least 1, or 0 for {}", inducing,
+                                 usual_latent_inducing));
   if (!(jitter >= 0.0) || !std::isfinite(jitter))
     throw InputError(fmt::format("jitter must be finite and not negative, got {}", jitter));
   if (held_iterations < 0)
@@ -50,6 +51,7 @@ UncertainInputsRegression::UncertainInputsRegression(ConstRows X, ConstRows Y,
                                                      UncertainInputsOptions options)
     : options_(std::move(options)) {
   options_.check();
+  if (options_.inducing == 0) options_.inducing = usual_latent_inducing;
   const Index N = X.rows(), D = X.cols();
   if (N != Y.rows()) throw InputError(fmt::format("X has {} rows, Y {}", N, Y.rows()));
   if (N == 0 || D == 0) throw InputError("a regression needs rows and input columns");

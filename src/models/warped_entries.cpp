@@ -76,7 +76,7 @@ Fit make_warped(FitRequest& r) {
   if (r.options.latent) o.latent = r.options.latent;
   if (!r.options.dynamics_kernel.empty()) o.inner = Kernel(r.options.dynamics_kernel);
   o.kernel = Kernel(r.options.kernel);
-  if (const Index M = r.inducing()) o.inducing = M;
+  o.inducing = r.inducing();
   o.scale_outputs = r.output_scale();
   o.jitter = r.options.jitter;
   o.seed = r.options.seed;

@@ -30,14 +30,16 @@ RowMatrix standardised(const RowMatrix& X) {
 void WarpedRegressionOptions::check() const {
   if (latent < 1)
     throw InputError(fmt::format("the warp needs at least one dimension, got {}", latent));
-  if (inducing < 1)
-    throw InputError(fmt::format("inducing is {}; it must be at least 1", inducing));
+  if (inducing < 0)
+    throw InputError(fmt::format("inducing is {}; it must be at least 1, or 0 for {}", inducing,
+                                 usual_latent_inducing));
   training.check();
 }
 
 WarpedRegression::WarpedRegression(ConstRows X, ConstRows Y, WarpedRegressionOptions options)
     : options_(std::move(options)), X_(X), Y_(Y) {
   options_.check();
+  if (options_.inducing == 0) options_.inducing = usual_latent_inducing;
   if (X.rows() != Y.rows())
     throw InputError(fmt::format("X has {} rows, Y {}", X.rows(), Y.rows()));
   if (X.rows() < 2 || X.cols() == 0)

@@ -90,7 +90,7 @@ TEST(GplvmSequence, BoundRisesAndTheBestStartIsKept) {
     before = bound;
   }
   const RowMatrix nowhere = RowMatrix::Zero(30, latent), far = RowMatrix::Constant(30, latent, 3.0);
-  const auto found = fit.infer_sequence(Y, steps(30), {.starts = {nowhere, far}});
+  const auto found = fit.infer_sequence(Y, steps(30), {.start_means = {nowhere, far}});
   ASSERT_EQ(found.bounds.size(), 2u);
   EXPECT_EQ(found.bound, std::max(found.bounds[0], found.bounds[1]));
 }
@@ -99,7 +99,7 @@ TEST(GplvmSequence, NothingSeenKeepsThePrior) {
   const GplvmFit& fit = trained().fit;
   const RowMatrix start = RowMatrix::Ones(5, latent);
   const auto found =
-      fit.infer_sequence(RowMatrix::Constant(5, 6, nan), steps(5), {.starts = {start}});
+      fit.infer_sequence(RowMatrix::Constant(5, 6, nan), steps(5), {.start_means = {start}});
   const LatentMarginals prior = fit.forecast(steps(5), -1);
   EXPECT_LT((found.mean - prior.mean).norm(), 1e-3);
   EXPECT_LT((found.variance - prior.variance).norm(), 1e-3);
@@ -111,7 +111,7 @@ TEST(GplvmSequence, OneRowIsInferredAsByItself) {
   const GplvmFit& fit = trained().fit;
   const RowMatrix row = curve(4, 1.3, 5).bottomRows(1);
   const auto alone = fit.infer(row);
-  const auto found = fit.infer_sequence(row, steps(1), {.starts = {alone.mean}});
+  const auto found = fit.infer_sequence(row, steps(1), {.start_means = {alone.mean}});
   EXPECT_NEAR(found.bound, alone.bound(0), 1e-2);
   EXPECT_LT((found.mean - alone.mean).norm(), 1e-2);
 }
@@ -134,7 +134,8 @@ TEST(GplvmSequence, BadInput) {
   const RowMatrix Y = curve(4, 0.0, 1);
   EXPECT_THROW(fit.infer_sequence(Y, steps(3)), InputError);
   EXPECT_THROW(fit.infer_sequence(Y.leftCols(5), steps(4)), InputError);
-  EXPECT_THROW(fit.infer_sequence(Y, steps(4), {.starts = {RowMatrix::Zero(4, 2)}}), InputError);
+  EXPECT_THROW(fit.infer_sequence(Y, steps(4), {.start_means = {RowMatrix::Zero(4, 2)}}),
+               InputError);
   EXPECT_THROW(fit.infer_sequence(Y, RowMatrix::Constant(4, 1, nan)), InputError);
   GplvmOptions o;
   o.latent = 1;

@@ -206,7 +206,7 @@ TEST(UncertainInputsRegression, BadInputIsRefused) {
   o.move_inputs = false;
   refused(o);
   o = options(0.1);
-  o.inducing = 0;
+  o.inducing = -1;
   refused(o);
   EXPECT_THROW(UncertainInputsRegression(d.seen.topRows(9), d.Y, options(0.1)), InputError);
   d.seen(11, 0) = std::numeric_limits<double>::quiet_NaN();

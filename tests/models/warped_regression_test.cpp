@@ -163,7 +163,7 @@ TEST(WarpedRegression, BadInputIsRefused) {
   o.latent = 0;
   EXPECT_THROW(WarpedRegression(d.X, d.Y, o), InputError);
   o = quick();
-  o.inducing = 0;
+  o.inducing = -1;
   EXPECT_THROW(WarpedRegression(d.X, d.Y, o), InputError);
   const WarpedRegressionFit fit = [&] {
     WarpedRegressionOptions few = quick();

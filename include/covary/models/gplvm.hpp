@@ -18,10 +18,12 @@ namespace covary {
 template <class T>
 class Shelf;
 
+constexpr Index usual_latent_inducing = 50;
+
 struct GplvmOptions {
   Index latent = 10;          // Q, more than is needed: what is not used switches itself off
   Kernel kernel = "se(ard)";  // of every mapping
-  Index inducing = 50;        // of every mapping, at most a row each
+  Index inducing = 0;         // of every mapping, at most a row each; 0: 50
   std::vector<LatentView> views = {};  // empty: one, of all columns
   ScaleMode scale_outputs = ScaleMode::global;
   double jitter = 0.0;

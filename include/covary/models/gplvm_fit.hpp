@@ -88,8 +88,8 @@ struct GplvmFit : FitNode {
   // sequence's own, found by the bound: a new sequence may be less like the training rows than they
   // are like each other, and would be placed as if it were not.
   struct SequenceOptions {
-    std::vector<RowMatrix> starts = {};  // n×Q each
-    Index iterations = 100;              // of each start
+    std::vector<RowMatrix> start_means = {};  // n×Q each
+    Index iterations = 100;                   // of each start
     bool own_noise = false;
   };
   struct InferredSequence {

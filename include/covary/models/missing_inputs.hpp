@@ -8,7 +8,7 @@ class UserSettings;
 
 struct MissingInputsOptions {
   Kernel kernel = "se(ard)";
-  Index inducing = 50;  // at most a row each
+  Index inducing = 0;  // at most a row each; 0: 50
   ScaleMode scale_inputs = ScaleMode::columns;
   ScaleMode scale_outputs = ScaleMode::columns;
   double jitter = 0.0;

@@ -6,7 +6,7 @@ namespace covary {
 
 struct UncertainInputsOptions {
   Kernel kernel = "se(ard)";
-  Index inducing = 50;  // at most a row each
+  Index inducing = 0;  // at most a row each; 0: 50
   // Σx, the variances of the errors of the inputs, in squared units of X: a row for each of X, or
   // one for all of them; zero where an input is known. Empty: one for each column, trained.
   RowMatrix input_variance = {};

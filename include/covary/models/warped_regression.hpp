@@ -8,7 +8,7 @@ struct WarpedRegressionOptions {
   Index latent = 1;                  // columns of h
   Kernel inner = "se(ard) + white";  // of h, over the inputs
   Kernel kernel = "se(ard)";         // of g
-  Index inducing = 50;               // of g, at most a row each
+  Index inducing = 0;                // of g, at most a row each; 0: 50
   ScaleMode scale_outputs = ScaleMode::columns;
   double jitter = 0.0;
   Index held_iterations = 100;
