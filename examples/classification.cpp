@@ -10,11 +10,11 @@ void run() {
   using namespace covary;
   const SyntheticClasses train = wave_classes_data(200, 1), test = wave_classes_data(1000, 2);
 
-  GeneralisedOptions options;
-  options.likelihood = "bernoulli(probit)";
-  options.method = Inference::ep;
-  options.classes = {"low", "high"};
-  const GeneralisedFit fit = Generalised(train.X, train.labels, options).fit();
+  const GeneralisedFit fit =
+      Generalised(
+          train.X, train.labels,
+          {.method = Inference::ep, .likelihood = "bernoulli(probit)", .classes = {"low", "high"}})
+          .fit();
   std::printf("%s\n\n", fit.summary.brief().c_str());
 
   RowMatrix X(4, 1);

@@ -32,10 +32,8 @@ void run() {
   for (Index n = 0; n < train.y.size(); n += 10) train.y(n) += 6.0;  // outliers
 
   const Prediction gaussian = Regression(train.X, train.y, {.kernel = "se"}).fit().predict(test.X);
-  GeneralisedOptions options;
-  options.kernel = "se";
-  options.likelihood = logistic();
-  const GeneralisedFit fit = Generalised(train.X, train.y, options).fit();
+  const GeneralisedFit fit =
+      Generalised(train.X, train.y, {.kernel = "se", .likelihood = logistic()}).fit();
   std::printf("%s\n", fit.summary.brief().c_str());
   std::printf("rmse of the function: %.3f with Gaussian noise, %.3f with logistic noise\n",
               rmse(test.f, gaussian.mean.col(0)), rmse(test.f, fit.predict(test.X).mean));

@@ -60,7 +60,7 @@ Classifier train_logistic(const Classes& data) {
 }
 
 Classifier train_latent(Inference method, const Classes& data, const ClassifierSetup& setup) {
-  GeneralisedOptions o{shared_options(setup)};
+  auto o = with_function_options<GeneralisedOptions>(shared_options(setup));
   o.method = method;
   o.training.starts = 1;
   Classifier out{method == Inference::laplace ? "Laplace" : method == Inference::ep ? "EP" : "VI"};
@@ -69,7 +69,7 @@ Classifier train_latent(Inference method, const Classes& data, const ClassifierS
 }
 
 Classifier train_sparse(ConstRows Z, const Classes& data, const ClassifierSetup& setup) {
-  SvgpOptions o{shared_options(setup)};
+  auto o = with_function_options<SvgpOptions>(shared_options(setup));
   o.Z = Z;
   o.training.batch = data.size();
   Classifier out{"SVGP"};
@@ -79,7 +79,7 @@ Classifier train_sparse(ConstRows Z, const Classes& data, const ClassifierSetup&
 
 Classifier train_features(const FeatureChoice& kind, Index M, const Classes& data,
                           const ClassifierSetup& setup) {
-  SvgpOptions o{shared_options(setup)};
+  auto o = with_function_options<SvgpOptions>(shared_options(setup));
   o.features = kind;
   o.inducing = M;
   o.training.batch = data.size();

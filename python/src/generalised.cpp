@@ -70,17 +70,18 @@ Inference to_method(const std::string& name, double power) {
 
 nb::tuple GeneralisedModel::state() const {
   const GeneralisedOptions& o = options;
-  return nb::make_tuple(get_state(data), python::get_state(static_cast<const FunctionOptions&>(o)),
-                        static_cast<int>(o.method), o.power, o.inducing,
-                        static_cast<int>(o.selection), to_numpy(RowMatrix(o.Z)), o.jitter,
-                        model.inducing(), model.parameters());
+  return nb::make_tuple(
+      get_state(data), python::get_state(with_function_options<FunctionOptions>(o)),
+      static_cast<int>(o.method), o.power, o.inducing, static_cast<int>(o.selection),
+      to_numpy(RowMatrix(o.Z)), o.jitter, model.inducing(), model.parameters());
 }
 
 GeneralisedModel from_state(const nb::tuple& t) {
-  GeneralisedOptions o{latent_options_from(nb::cast<nb::tuple>(t[1]))};
+  auto o =
+      with_function_options<GeneralisedOptions>(latent_options_from(nb::cast<nb::tuple>(t[1])));
   o.method = static_cast<Inference>(nb::cast<int>(t[2]));
   o.power = nb::cast<double>(t[3]);
-  o.inducing = nb::cast<std::optional<Index>>(t[4]);
+  o.inducing = nb::cast<Index>(t[4]);
   o.selection = static_cast<Selection>(nb::cast<int>(t[5]));
   o.Z = to_inputs(t[6]).get();
   o.jitter = nb::cast<double>(t[7]);
@@ -147,13 +148,13 @@ void bind_generalised(nb::module_& m) {
           Targets targets = to_targets(y, likelihood, classes);
           TrainingData data = to_training_data(X, targets.y, nb::none(), input_names,
                                                name_of_target(output_name, y));
-          GeneralisedOptions options{
+          auto options = with_function_options<GeneralisedOptions>(
               to_latent_options({kernel, mean, aux, weights, separate_kernels, scale, pca, gplvm},
-                                std::move(targets), data)};
+                                std::move(targets), data));
           options.method = to_method(method, power);
           options.power = power;
           Inducing asked = to_inducing(inducing, data, "100 inducing inputs, or all rows if fewer");
-          options.inducing = asked.number;
+          options.inducing = asked.number.value_or(0);
           options.Z = std::move(asked.Z);
           options.selection = parse_selection(selection);
           options.jitter = jitter;

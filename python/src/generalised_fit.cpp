@@ -28,9 +28,14 @@ using Moments = std::pair<nb::object, nb::object>;
 #define COVARY_ARRAY "numpy.typing.NDArray[numpy.float64]"
 #define COVARY_MOMENTS "tuple[" COVARY_ARRAY ", " COVARY_ARRAY "]"
 
-GeneralisedPrediction predict(const GeneralisedFit& m, const ArrayLike& X, nb::handle aux) {
+GeneralisedPrediction predict(const GeneralisedFit& m, const ArrayLike& X, nb::handle aux,
+                              nb::handle X_var = nb::none()) {
   const Rows rows = to_inputs(X, m.input_columns);
   const Vector beside = to_vector(aux, "aux");
+  if (!X_var.is_none()) {
+    const Rows variance = to_inputs(X_var, "X_var");
+    return unlocked([&] { return m.predict_gaussian(rows.get(), variance.get(), beside); });
+  }
   return unlocked([&] { return m.predict(rows.get(), beside); });
 }
 
@@ -42,26 +47,36 @@ std::vector<std::string> class_names(const GeneralisedFit& fit) {
 }
 
 std::vector<std::string> function_names(const GeneralisedFit& fit) {
-  const Index L = fit.likelihood.functions();
-  if (L == 1) return {"f"};
+  const Index L = fit.likelihood.functions(), P = fit.outputs();
   std::vector<std::string> out;
-  for (Index l = 0; l < L; ++l) out.push_back(fmt::format("f{}", l));
+  for (Index p = 0; p < P; ++p)
+    for (Index l = 0; l < L; ++l) {
+      const std::string own = L == 1 ? "f" : fmt::format("f{}", l);
+      out.push_back(P == 1 ? own : own + "_" + fit.output_names[static_cast<std::size_t>(p)]);
+    }
   return out;
 }
 
-Moments predict_f(const GeneralisedFit& m, const ArrayLike& X) {
+// "y" of an output without a name.
+std::vector<std::string> names_of_outputs(const GeneralisedFit& fit) {
+  return fit.output_names.empty() ? std::vector{fit.target()} : fit.output_names;
+}
+
+Moments predict_f(const GeneralisedFit& m, const ArrayLike& X, const ArrayLike& X_var) {
   const Rows rows = to_inputs(X, m.input_columns);
-  FunctionMarginals f = unlocked([&] { return m.predict_f(rows.get()); });
+  const FunctionMarginals f = X_var.is_none() ? unlocked([&] { return m.predict_f(rows.get()); })
+                                              : predict(m, X, nb::none(), X_var).f;
   const auto names = function_names(m);
   return {outputs_like(X, RowMatrix(f.mean), names), outputs_like(X, RowMatrix(f.variance), names)};
 }
 
-Moments predict_y(const GeneralisedFit& m, const ArrayLike& X, const ArrayLike& aux) {
-  const GeneralisedPrediction p = predict(m, X, aux);
-  if (p.probabilities.size() && p.mean.size() == 0)
+Moments predict_y(const GeneralisedFit& m, const ArrayLike& X, const ArrayLike& aux,
+                  const ArrayLike& X_var) {
+  const GeneralisedPrediction p = predict(m, X, aux, X_var);
+  if (p.mean.size() == 0)
     throw Unsupported(fmt::format(
         "labels of {} have no mean; predict_proba has their probabilities", m.likelihood.print()));
-  const std::vector names{m.target()};
+  const auto names = names_of_outputs(m);
   return {outputs_like(X, RowMatrix(p.mean), names), outputs_like(X, RowMatrix(p.variance), names)};
 }
 
@@ -80,10 +95,11 @@ nb::object predict_proba(const GeneralisedFit& m, const ArrayLike& X) {
 nb::object log_density(const GeneralisedFit& m, const ArrayLike& X, const ArrayLike& y,
                        const ArrayLike& aux) {
   const Rows rows = to_inputs(X, m.input_columns);
-  const Vector targets = to_known_targets(y, m), beside = to_vector(aux, "aux");
+  const RowMatrix targets = to_known_targets(y, m);
+  const Vector beside = to_vector(aux, "aux");
   return outputs_like(
       X, unlocked([&] { return RowMatrix(m.log_density(rows.get(), targets, beside)); }),
-      {"log_density"});
+      m.outputs() == 1 ? std::vector<std::string>{"log_density"} : m.output_names);
 }
 
 NumpyArray inducing_inputs(const GeneralisedFit& m) {
@@ -115,7 +131,7 @@ nb::object latent_space(const GeneralisedFit& m) {
 constexpr const char* fit_doc = R"doc(A trained model of any likelihood: immutable, saveable.
 
 It is what ``Generalised.fit`` and ``Svgp.fit`` return. With one latent function, its means and
-variances are vectors; with L functions they are n×L.
+variances are vectors; with L functions they are n×L, and of P outputs n×P.
 
 >>> import numpy as np, covary as cv
 >>> X = np.linspace(-3, 3, 40).reshape(-1, 1)
@@ -142,7 +158,8 @@ nb::list components(const GeneralisedFit& m, const ArrayLike& X) {
 GeneralisedFit condition(const GeneralisedFit& m, const ArrayLike& X, const ArrayLike& y,
                          const ArrayLike& noise) {
   const Rows rows = to_inputs(X, m.input_columns);
-  const Vector targets = to_known_targets(y, m), own = to_vector(noise, "noise");
+  const RowMatrix targets = to_known_targets(y, m);
+  const Vector own = to_vector(noise, "noise");
   return unlocked([&] { return m.with(rows.get(), targets, own); });
 }
 
@@ -157,9 +174,12 @@ GeneralisedFit compressed(const GeneralisedFit& m, double loss, Index most_induc
 }
 
 void bind_predictions(nb::class_<GeneralisedFit, FitNode>& fit) {
-  fit.def("predict_f", predict_f, "X"_a,
-          "Mean and variance of the latent functions at each row, in the units the model saw.",
-          nb::sig("def predict_f(self, X: numpy.typing.ArrayLike) -> " COVARY_MOMENTS))
+  fit.def("predict_f", predict_f, "X"_a, "X_var"_a = nb::none(),
+          "Mean and variance of the latent functions at each row, in the units the model saw. With "
+          "X_var (n×D), of Gaussian noise, the inputs are Gaussian with these variances and the "
+          "moments are over them too.",
+          nb::sig("def predict_f(self, X: numpy.typing.ArrayLike, "
+                  "X_var: numpy.typing.ArrayLike | None = None) -> " COVARY_MOMENTS))
       .def(
           "sample",
           [](const GeneralisedFit& m, const ArrayLike& X, Index draws, std::uint64_t seed) {
@@ -197,16 +217,18 @@ void bind_predictions(nb::class_<GeneralisedFit, FitNode>& fit) {
            "seed"_a = 0,
            "The smallest fit of inducing inputs whose posterior is within ``loss`` nats a row of "
            "this one.")
-      .def("predict_y", predict_y, "X"_a, "aux"_a = nb::none(),
+      .def("predict_y", predict_y, "X"_a, "aux"_a = nb::none(), "X_var"_a = nb::none(),
            "Mean and variance of a new observation at each row. ``aux`` is the column beside y: "
-           "exposure, trials or noise variances.",
+           "exposure, trials or noise variances; ``X_var`` is as of ``predict_f``.",
            nb::sig("def predict_y(self, X: numpy.typing.ArrayLike, "
-                   "aux: numpy.typing.ArrayLike | None = None) -> " COVARY_MOMENTS))
+                   "aux: numpy.typing.ArrayLike | None = None, "
+                   "X_var: numpy.typing.ArrayLike | None = None) -> " COVARY_MOMENTS))
       .def("predict_proba", predict_proba, "X"_a,
            "The probabilities of the classes, n×K in the order of ``classes``.",
            nb::sig("def predict_proba(self, X: numpy.typing.ArrayLike) -> " COVARY_ARRAY))
       .def("log_density", log_density, "X"_a, "y"_a, "aux"_a = nb::none(),
-           "log p(y | x) of each row under the posterior, NaN where y is missing. Labels go by "
+           "log p(y | x) of each row (and output) under the posterior, NaN where y is missing. "
+           "Labels go by "
            "name; "
            "numbers by value where the classes are numbers, else by position.",
            nb::sig("def log_density(self, X: numpy.typing.ArrayLike, y: numpy.typing.ArrayLike, "

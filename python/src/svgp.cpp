@@ -20,7 +20,7 @@ namespace {
 using namespace nb::literals;
 
 Svgp make(const TrainingData& data, const SvgpOptions& options) {
-  return {data.X, Vector(data.Y.col(0)), options};
+  return {data.X, data.Y, options};
 }
 
 // As many inducing variables, whose parameters will be replaced, without choosing inputs first.
@@ -67,17 +67,18 @@ struct SvgpModel {
 nb::tuple SvgpModel::state() const {
   const SvgpOptions& o = options;
   const TrainingOptions& r = o.training;
-  return nb::make_tuple(get_state(data), python::get_state(static_cast<const FunctionOptions&>(o)),
-                        o.inducing, static_cast<int>(o.selection), to_numpy(RowMatrix(o.Z)),
-                        o.covariance.print(), o.jitter, r.batch, r.steps, r.epochs, r.natural_step,
-                        r.learning_rate.rate, print(r.learning_rate.schedule), r.final_sweeps,
-                        svgp.inducing(), svgp.parameters(), r.adam_every, o.features.print(),
-                        r.learning_rate.decay, r.learning_rate.every, r.learning_rate.warm_up);
+  return nb::make_tuple(
+      get_state(data), python::get_state(with_function_options<FunctionOptions>(o)), o.inducing,
+      static_cast<int>(o.selection), to_numpy(RowMatrix(o.Z)), o.covariance.print(), o.jitter,
+      r.batch, r.steps, r.epochs, r.natural_step, r.learning_rate.rate,
+      print(r.learning_rate.schedule), r.final_sweeps, svgp.inducing(), svgp.parameters(),
+      r.adam_every, o.features.print(), r.learning_rate.decay, r.learning_rate.every,
+      r.learning_rate.warm_up, o.functions);
 }
 
 SvgpModel from_state(const nb::tuple& t) {
-  SvgpOptions o{latent_options_from(nb::cast<nb::tuple>(t[1]))};
-  o.inducing = nb::cast<std::optional<Index>>(t[2]);
+  auto o = with_function_options<SvgpOptions>(latent_options_from(nb::cast<nb::tuple>(t[1])));
+  o.inducing = nb::cast<Index>(t[2]);
   o.selection = static_cast<Selection>(nb::cast<int>(t[3]));
   o.Z = to_inputs(t[4]).get();
   o.covariance = nb::cast<std::string>(t[5]);
@@ -94,6 +95,7 @@ SvgpModel from_state(const nb::tuple& t) {
   o.training.learning_rate.decay = nb::cast<double>(t[18]);
   o.training.learning_rate.every = nb::cast<Index>(t[19]);
   o.training.learning_rate.warm_up = nb::cast<Index>(t[20]);
+  o.functions = nb::cast<Index>(t[21]);
   TrainingData data = training_data_from(nb::cast<nb::tuple>(t[0]));
   Svgp svgp = make(data, with_inducing(data, o, nb::cast<Index>(t[14])));
   svgp.parameters() = nb::cast<Parameters>(t[15]);
@@ -121,6 +123,9 @@ or ``steps`` (0: twenty passes, but 2000 to 20 000 steps). The rate rises from z
 steps and follows the ``schedule``, "constant", "exponential", "steps" or "cosine", down to the share ``decay``
 over ``every`` steps (0: all of them).
 
+Several columns of numbers in y are as many outputs, NaN where missing, which share the kernel; with
+``functions`` they are mixtures of so many latent functions, whose weights are trained.
+
 >>> import numpy as np, covary as cv
 >>> random = np.random.default_rng(0)
 >>> X = random.uniform(-2, 2, (300, 2))
@@ -130,6 +135,10 @@ over ``every`` steps (0: all of them).
 (['opposite', 'same'], (20, 2))
 >>> bool(fit.predict_proba([[1.0, 1.0]])[0, 1] > 0.9)
 True
+>>> Y = np.column_stack([np.sin(X[:, 0]), np.cos(X[:, 0]), np.sin(X[:, 0]) + 1])
+>>> two = cv.Svgp(X, Y, likelihood="gaussian", inducing=10, functions=2).fit(max_iter=20)
+>>> two.predict_y(X[:4])[0].shape, two.parameters["mixing.weights"].shape
+((4, 3), (3, 2))
 )doc";
 
 constexpr const char* fit_doc =
@@ -155,16 +164,22 @@ void bind_svgp(nb::module_& m) {
            const std::string& schedule, double decay, Index every, Index warm_up, Index adam_every,
            const ArrayLike& weights, const ArrayLike& aux, const Names& classes,
            std::optional<bool> separate_kernels, const std::string& scale, Index pca, Index gplvm,
-           double jitter, std::uint64_t seed, const Names& input_names,
-           const std::optional<std::string>& output_name) {
-          Targets targets = to_targets(y, likelihood, classes);
-          TrainingData data = to_training_data(X, targets.y, nb::none(), input_names,
-                                               name_of_target(output_name, y));
-          SvgpOptions o{
+           double jitter, std::uint64_t seed, Index functions, const Names& input_names,
+           const std::optional<std::string>& output_name, const Names& output_names) {
+          Targets targets = to_targets(y, likelihood, classes, true);
+          TrainingData data =
+              to_training_data(X, targets.y, nb::none(), input_names,
+                               output_names ? output_names : name_of_target(output_name, y));
+          auto o = with_function_options<SvgpOptions>(
               to_latent_options({kernel, mean, aux, weights, separate_kernels, scale, pca, gplvm},
-                                std::move(targets), data)};
+                                std::move(targets), data));
+          o.functions = functions;
+          // Outputs of their own functions share the kernel, and mixtures are of different ones.
+          if (!separate_kernels && data.Y.cols() > 1 && functions == 0 &&
+              o.likelihood.functions() == 1)
+            o.separate_kernels = false;
           Inducing asked = to_inducing(inducing, data, "100 inducing inputs, or all rows if fewer");
-          o.inducing = asked.number;
+          o.inducing = asked.number.value_or(0);
           o.Z = std::move(asked.Z);
           o.selection = parse_selection(selection);
           o.features = features;
@@ -189,7 +204,8 @@ void bind_svgp(nb::module_& m) {
         "every"_a = 0, "warm_up"_a = 0, "adam_every"_a = 1, "weights"_a = nb::none(),
         "aux"_a = nb::none(), "classes"_a = nb::none(), "separate_kernels"_a = nb::none(),
         "scale"_a = "auto", "pca"_a = 0, "gplvm"_a = 0, "jitter"_a = 0.0, "seed"_a = 0,
-        "input_names"_a = nb::none(), "output_name"_a = nb::none())
+        "functions"_a = 0, "input_names"_a = nb::none(), "output_name"_a = nb::none(),
+        "output_names"_a = nb::none())
       .def(
           "elbo",
           [](const SvgpModel& self) {

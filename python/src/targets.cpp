@@ -32,7 +32,7 @@ Vector to_column(nb::handle y) {
   const Rows column = to_outputs(y, "y");
   if (column.get().cols() != 1)
     throw InputError(fmt::format(
-        "y has {} columns; a model of any likelihood takes one, so fit one model for each",
+        "y has {} columns and this model takes one; svgp takes several columns of numbers",
         column.get().cols()));
   return column.get();
 }
@@ -46,12 +46,16 @@ bool is_number(const std::string& name) {
 
 }  // namespace
 
-Targets to_targets(nb::handle y, const std::string& likelihood, const Names& classes) {
+Targets to_targets(nb::handle y, const std::string& likelihood, const Names& classes,
+                   bool several) {
   const bool counted = with_classes(likelihood, 2).has_value();
   const Index known = counted ? 0 : Likelihood(likelihood).classes();
   if (!counted && known == 0) {
     if (classes) throw InputError(fmt::format("classes were given, but {} has none", likelihood));
-    return {likelihood, nb::cast(to_numpy(to_column(y))), {}};
+    return {likelihood,
+            several ? nb::cast(to_numpy(RowMatrix(to_outputs(y, "y").get())))
+                    : nb::cast(to_numpy(to_column(y))),
+            {}};
   }
   const auto cells = to_cells(y);
   Vector codes = cells ? Vector() : to_column(y);
@@ -76,7 +80,8 @@ Names name_of_target(const std::optional<std::string>& given, nb::handle y) {
   return column_names(y);
 }
 
-Vector to_known_targets(nb::handle y, const GeneralisedFit& fit) {
+RowMatrix to_known_targets(nb::handle y, const GeneralisedFit& fit) {
+  if (fit.outputs() > 1) return to_outputs(y, "y").get();
   if (fit.likelihood.classes() == 0 || fit.classes.empty()) return to_column(y);
   const Labels labels{fit.classes};
   if (const auto cells = to_cells(y)) return labels.encode(*cells);

@@ -49,6 +49,38 @@ def test_two_classes_by_every_method(method, power):
     np.testing.assert_allclose(fit.log_density(X, y), np.log(np.where(y == "up", p[:, 1], p[:, 0])), rtol=1e-6)
 
 
+@pytest.mark.parametrize("functions", [0, 2])
+def test_several_outputs_by_svgp(functions):
+    X, f = wave(50)
+    Y = np.column_stack([f, -2 * f + 1, f**2])
+    Y[3, 0] = Y[7, 2] = np.nan
+    model = cv.Svgp(pd.DataFrame(X), pd.DataFrame(Y, columns=["a", "b", "c"]), likelihood="gaussian", inducing=10,
+                    functions=functions)
+    assert pickle.loads(pickle.dumps(model)).elbo() == model.elbo() == copy.copy(model).elbo()
+    fit = model.fit(max_iter=20)
+    assert fit.output_names == ["a", "b", "c"] and ("mixing.weights" in fit.parameters) == (functions > 0)
+    mean, variance = fit.predict_y(X)
+    assert mean.shape == variance.shape == fit.log_density(X, Y).shape == (50, 3)
+    assert np.isnan(fit.log_density(X, Y)).sum() == 2
+    assert list(fit.predict_table(X))[:4] == ["mean_a", "variance_a", "mean_b", "variance_b"]
+    assert fit.sample(X[:4], draws=2).shape == (2, 4, 3)
+    if functions:
+        with pytest.raises(cv.Unsupported, match="mixtures"):
+            fit.predict_y(X, X_var=np.full_like(X, 0.1))
+    else:
+        assert (fit.predict_y(X, X_var=np.full_like(X, 0.1))[1].mean(0) > variance.mean(0)).all()
+        assert fit.condition(X[:3], Y[:3]).rows == 53
+    by_name = cv.fit(pd.DataFrame(np.column_stack([X, Y]), columns=["u", "v", "a", "b", "c"]), target=["a", "b", "c"],
+                     model="svgp", inducing=10, max_iter=2, **({"functions": functions} if functions else {}))
+    assert by_name.output_names == ["a", "b", "c"] and by_name.rows == 50
+
+
+def test_gaussian_inputs_need_gaussian_noise():
+    X, y = labels()
+    with pytest.raises(cv.Unsupported, match="Gaussian noise"):
+        cv.Svgp(X, y, inducing=5).fit(max_iter=0).predict_f(X, X_var=np.full_like(X, 0.1))
+
+
 def test_inducing_inputs_of_sparse_ep():
     X, y = labels()
     model = cv.Generalised(X, y, method="pep", power=0.5, inducing=7, selection="informative_vectors")

@@ -27,6 +27,7 @@ void InducingPosterior::store(Archive& to) const {
     c.put_vector(numbered("part", i, "jitter"), Vector::Constant(1, p.jitter));
   }
   if (!all.mean.is_zero()) c.put_matrix("mean_weights", all.mean_weights);
+  if (is_mixed()) c.put_matrix("mixing", all.mixing);
   c.put_matrix("q.m", all.q.m);
   for (std::size_t l = 0; l < all.q.Ls.size(); ++l)
     c.put_matrix(numbered("q", l, "Ls"), Matrix(all.q.Ls[l].triangularView<Eigen::Lower>()));
@@ -59,10 +60,12 @@ Posterior restore_inducing(const Container& c, const json& j) {
   }
   for (Index l = 0; l < out.q.m.cols(); ++l)
     out.q.Ls.push_back(get_factor(c, numbered("q", static_cast<std::size_t>(l), "Ls"), M));
+  if (c.has("mixing")) out.mixing = c.matrix("mixing", -1, out.q.m.cols());
+  const Index outputs = out.mixing.size() ? out.mixing.rows() : out.q.m.cols();
   if (!mean.is_zero())
-    out.mean_weights = c.matrix(
-        "mean_weights", mean.basis_count(out.parts.front().features->dims()), out.q.m.cols());
-  check_finite(c, out.q.m.allFinite() && out.mean_weights.allFinite());
+    out.mean_weights =
+        c.matrix("mean_weights", mean.basis_count(out.parts.front().features->dims()), outputs);
+  check_finite(c, out.q.m.allFinite() && out.mean_weights.allFinite() && out.mixing.allFinite());
   return InducingPosterior(std::move(out));
 }
 

@@ -29,16 +29,21 @@ InducingPosterior::InducingPosterior(InducingPosteriorParts parts) : parts_(std:
     if (factor.rows() != M || factor.cols() != M)
       throw InputError(fmt::format("a factor of q(v) is {}×{} for {} inducing variables",
                                    factor.rows(), factor.cols(), M));
+  if (is_mixed() && (parts_.mixing.cols() != L || !parts_.mixing.allFinite()))
+    throw InputError(
+        fmt::format("a mixing of {}×{} for {} functions; it needs finite weights of each",
+                    parts_.mixing.rows(), parts_.mixing.cols(), L));
   if (!parts_.mean.is_zero() && (parts_.mean_weights.rows() != parts_.mean.basis_count(dims()) ||
-                                 parts_.mean_weights.cols() != L))
+                                 parts_.mean_weights.cols() != functions()))
     throw InputError("the weights of the mean function do not fit it");
 }
 
 FunctionMarginals InducingPosterior::marginals(ConstRows X) const {
   check_inputs(X);
-  const Index n = X.rows(), L = functions();
+  const Index n = X.rows(), L = own_functions();
   FunctionMarginals out{Matrix::Zero(n, L), Matrix(n, L)};
-  if (!parts_.mean.is_zero()) out.mean = product(parts_.mean.basis(X), parts_.mean_weights);
+  const auto mean = [&] { return product(parts_.mean.basis(X), parts_.mean_weights); };
+  if (!parts_.mean.is_zero() && !is_mixed()) out.mean = mean();
   for_blocks(n, [&](Index first, Index size) {
     const RowBlock x = rows_of(X, first, size);
     Matrix a;
@@ -57,6 +62,11 @@ FunctionMarginals InducingPosterior::marginals(ConstRows X) const {
           residual + spread.colwise().squaredNorm().transpose();
     }
   });
+  if (!is_mixed()) return out;
+  const Matrix& W = parts_.mixing;
+  out.mean = product(out.mean, W, Op::none, Op::transpose);
+  out.variance = product(out.variance, W.cwiseAbs2(), Op::none, Op::transpose);
+  if (!parts_.mean.is_zero()) out.mean += mean();
   return out;
 }
 
@@ -77,12 +87,12 @@ bool InducingPosterior::can(Capability c) const {
     case Capability::inducing:
       return true;
     case Capability::further_rows:
-      return shared;
+      return shared && !is_mixed();
     case Capability::compression:
     case Capability::function_draws:
-      return shared && points;
+      return shared && points && !is_mixed();
     case Capability::gaussian_inputs:
-      return shared && parts_.mean.is_zero() &&
+      return shared && parts_.mean.is_zero() && !is_mixed() &&
              parts_.parts.front().features->input_moments(parts_.parts.front().theta.data(),
                                                           parts_.parts.front().z.data());
     default:
@@ -90,21 +100,30 @@ bool InducingPosterior::can(Capability c) const {
   }
 }
 
-const InducingPart& InducingPosterior::part(Index function) const {
+void InducingPosterior::check_function(Index function) const {
   if (function < 0 || function >= functions())
     throw InputError(
         fmt::format("there is no function {}, the model has {}", function, functions()));
+}
+
+const InducingPart& InducingPosterior::part(Index function) const {
+  if (!is_mixed()) check_function(function);
+  if (function < 0 || function >= own_functions())
+    throw InputError(fmt::format("there is no function {} behind the outputs, which mix {}",
+                                 function, own_functions()));
   return parts_.parts[parts_.parts.size() == 1 ? 0 : static_cast<std::size_t>(function)];
 }
 
 SparsePosterior InducingPosterior::by_precision(Index number) const {
   const InducingPart& p = parts_.parts[static_cast<std::size_t>(number)];
   const bool shared = parts_.parts.size() == 1;
-  SparseValues values{p.theta, p.z, std::nan(""), parts_.mean_weights};
+  // The mean is one of the mixtures, where there are any.
+  const Mean mean = is_mixed() ? Mean() : parts_.mean;
+  SparseValues values{p.theta, p.z, std::nan(""), is_mixed() ? Matrix() : parts_.mean_weights};
   if (!shared && values.mean_weights.size())
     values.mean_weights = Matrix(parts_.mean_weights.col(number));
   std::vector<SparseFactors> factors;
-  for (Index l = shared ? 0 : number; l < (shared ? functions() : number + 1); ++l) {
+  for (Index l = shared ? 0 : number; l < (shared ? own_functions() : number + 1); ++l) {
     const Matrix& Ls = parts_.q.Ls[static_cast<std::size_t>(l)];
     SparseFactors f;
     f.columns = {shared ? l : 0};
@@ -115,14 +134,17 @@ SparsePosterior InducingPosterior::by_precision(Index number) const {
     multiply_lower(f.LB, f.c, Op::transpose);
     factors.push_back(std::move(f));
   }
-  return SparsePosterior({parts_.approximation, p.kernel, parts_.mean, p.features,
-                          std::move(values), p.Luu, p.jitter, std::move(factors)});
+  return SparsePosterior({parts_.approximation, p.kernel, mean, p.features, std::move(values),
+                          p.Luu, p.jitter, std::move(factors)});
 }
 
 SparsePosterior InducingPosterior::by_precision() const {
   if (parts_.parts.size() > 1)
     refuse(fmt::format("this needs one kernel for all functions and there are {}",
                        parts_.parts.size()));
+  if (is_mixed())
+    refuse(fmt::format("this is not offered of outputs that are mixtures of {} functions",
+                       own_functions()));
   return by_precision(0);
 }
 
@@ -144,11 +166,30 @@ std::vector<ComponentPrediction> InducingPosterior::components(ConstRows X) cons
       out[t].variance.rightCols(1) = own[t].variance;
     }
   }
+  if (!is_mixed()) return out;
+  const Matrix& W = parts_.mixing;
+  for (ComponentPrediction& term : out) {
+    term.mean = product(Matrix(term.mean), W, Op::none, Op::transpose);
+    term.variance = product(Matrix(term.variance), W.cwiseAbs2(), Op::none, Op::transpose);
+  }
   return out;
 }
 
 PredictionGradient InducingPosterior::gradient(ConstRows X, Index function) const {
-  static_cast<void>(part(function));  // refuses where there is none
+  check_function(function);
+  if (is_mixed()) {
+    PredictionGradient out{RowMatrix::Zero(X.rows(), dims()), RowMatrix::Zero(X.rows(), dims())};
+    if (!parts_.mean.is_zero())
+      out.mean = parts_.mean.gradient(X, parts_.mean_weights.col(function));
+    const bool shared = parts_.parts.size() == 1;
+    for (Index l = 0; l < own_functions(); ++l) {
+      const double w = parts_.mixing(function, l);
+      const PredictionGradient own = by_precision(shared ? 0 : l).gradient(X, shared ? l : 0);
+      out.mean += w * own.mean;
+      out.variance += w * w * own.variance;
+    }
+    return out;
+  }
   return parts_.parts.size() == 1 ? by_precision(0).gradient(X, function)
                                   : by_precision(function).gradient(X, 0);
 }
@@ -170,8 +211,8 @@ CompressionTarget InducingPosterior::compression_target() const {
 
 double InducingPosterior::stored_numbers() const {
   double sum = 0.0;
-  for (const auto& p : parts_.parts) sum += covary::stored_numbers(*p.features, functions());
-  return sum;
+  for (const auto& p : parts_.parts) sum += covary::stored_numbers(*p.features, own_functions());
+  return sum + static_cast<double>(parts_.mixing.size());
 }
 
 }  // namespace covary

@@ -1,6 +1,7 @@
 // Covariances and joint draws of functions whose posteriors know no likelihood.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <functional>
 
 #include "covary/error.hpp"
@@ -68,6 +69,15 @@ std::vector<RowMatrix> SitePosterior::sample(ConstRows X, Index draws, std::uint
 
 Matrix InducingPosterior::covariance(ConstRows X, Index function) const {
   check_inputs(X);
+  check_function(function);
+  if (!is_mixed()) return own_covariance(X, function);
+  Matrix C = Matrix::Zero(X.rows(), X.rows());
+  for (Index l = 0; l < own_functions(); ++l)
+    C += std::pow(parts_.mixing(function, l), 2) * own_covariance(X, l);
+  return C;
+}
+
+Matrix InducingPosterior::own_covariance(ConstRows X, Index function) const {
   const InducingPart& p = part(function);
   Matrix C = gram(p.kernel, p.theta, X);
   Matrix a = whitened(*p.features, p.theta.data(), p.z.data(), p.Luu, rows_of(X, 0, X.rows()));
@@ -79,7 +89,15 @@ Matrix InducingPosterior::covariance(ConstRows X, Index function) const {
 
 std::vector<RowMatrix> InducingPosterior::sample(ConstRows X, Index draws,
                                                  std::uint64_t seed) const {
-  return independent(*this, X, draws, seed);
+  if (!is_mixed()) return independent(*this, X, draws, seed);
+  check_draws(draws);
+  std::vector<RowMatrix> out(static_cast<std::size_t>(draws), predict_mean(X));
+  for (Index l = 0; l < own_functions(); ++l) {
+    const Matrix d = deviations(own_covariance(X, l), draws, seed, l);
+    for (Index s = 0; s < draws; ++s)
+      out[static_cast<std::size_t>(s)] += d.col(s) * parts_.mixing.col(l).transpose();
+  }
+  return out;
 }
 
 Matrix SoftmaxPosterior::covariance(ConstRows X, Index function) const {

@@ -20,7 +20,30 @@ void check_finite(ConstRows A, const char* name, bool allow_nan, const char* way
                                  name, bad, bad == 1 ? "" : "s", row, col, way_out));
 }
 
+// Over what is observed of each column.
+ColumnMoments moments_of_observed(ConstRows A, ConstVector weights) {
+  const Index D = A.cols();
+  ColumnMoments out{Vector::Zero(D), Vector::Zero(D), Vector::Zero(D)};
+  for (Index j = 0; j < D; ++j) {
+    const auto over = [&](const auto& of) {
+      double sum = 0.0;
+      for (Index i = 0; i < A.rows(); ++i)
+        if (!std::isnan(A(i, j))) sum += weights(i) * of(A(i, j));
+      return sum;
+    };
+    const double total = over([](double) { return 1.0; });
+    if (!(total > 0.0))
+      throw InputError(
+          fmt::format("output column {} has no observed value in a row of positive weight", j));
+    out.count(j) = total;
+    out.mean(j) = over([](double v) { return v; }) / total;
+    out.sd(j) = std::sqrt(over([&](double v) { return std::pow(v - out.mean(j), 2); }) / total);
+  }
+  return out;
+}
+
 ColumnMoments weighted_moments(ConstRows A, ConstVector weights) {
+  if (A.array().isNaN().any()) return moments_of_observed(A, weights);
   const double total = weights.sum();
   ColumnMoments out{Vector::Constant(A.cols(), total), {}, {}};
   out.mean = (A.array().colwise() * weights.array()).colwise().sum().transpose() / total;
@@ -73,8 +96,11 @@ ScaledData scaled_data(ConstRows X, ConstRows Y, ConstVector point_noise, ScaleM
   out.outputs = std::move(outputs.scaling);
   out.X = out.inputs.apply(X);
   out.Y = out.outputs.apply(Y);
-  out.log_jacobian = weights.size() ? weights.sum() * out.outputs.scale.array().log().sum()
-                                    : out.outputs.log_jacobian(Y);
+  out.log_jacobian =
+      !weights.size() ? out.outputs.log_jacobian(Y)
+      : Y.array().isNaN().any()
+          ? out.outputs.scale.array().log().matrix().dot(moments_of_observed(Y, weights).count)
+          : weights.sum() * out.outputs.scale.array().log().sum();
   if (point_noise.size()) {
     const double s = out.outputs.scale(0);
     out.point_noise = point_noise / (s * s);

@@ -20,7 +20,7 @@ struct ScaledData {
   std::vector<std::string> warnings;
 };
 // Checks the data and scales them. With noise given for each row, several outputs share one scale.
-// Where the rows have weights, each counts as often as its own says; then nothing is missing in Y.
+// Where the rows have weights, each counts as often as its own says.
 ScaledData scaled_data(ConstRows X, ConstRows Y, ConstVector point_noise, ScaleMode input_mode,
                        ScaleMode output_mode, ConstVector weights = Vector());
 

@@ -89,7 +89,7 @@ Cost svgp(const ProblemSize& s) {
   const double batch = s.batch > 0.0 ? s.batch : s.rows <= 20000.0 ? s.rows : 1024.0;
   Cost cost{L * sweep_bytes(1.0, m), L * 20.0 * s.rows * m * m};
   if (batch < s.rows) cost.flops = L * (5.0 * batch * m * m + 13.0 / 3.0 * m * m * m);
-  if (s.stream) cost.bytes += 8.0 * std::min(s.rows, 20000.0) * (s.inputs + 1.0 + m);
+  if (s.stream) cost.bytes += 8.0 * std::min(s.rows, 20000.0) * (s.inputs + s.outputs + m);
   return cost;
 }
 

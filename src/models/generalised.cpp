@@ -45,7 +45,7 @@ void GeneralisedOptions::check() const {
     throw InputError(fmt::format(
         "this model is fitted by laplace, ep, vgp, or fitc and pep(α), not by {}; Svgp is another",
         name_of(method)));
-  FunctionOptions::check(method);
+  with_function_options<FunctionOptions>(*this).check(method);
   if (!(power > 0.0 && power <= 1.0))
     throw InputError(fmt::format("the power of EP must lie in (0, 1], got {}", power));
   if (!(jitter >= 0.0) || !std::isfinite(jitter))
@@ -58,10 +58,11 @@ void GeneralisedOptions::check() const {
 Generalised::Generalised(ConstRows X, ConstVector y, GeneralisedOptions options)
     : options_(std::move(options)) {
   options_.check();
-  GeneralisedData data = generalised_data(X, y, options_);
-  parameters_ = function_parameters(
-      options_, MemoryRows(data.scaled.X, data.scaled.Y, Vector(), data.weights), data.scaled.Y,
-      data.aux, data.weights, options_.likelihood.functions());
+  const auto shared = with_function_options<FunctionOptions>(options_);
+  GeneralisedData data = generalised_data(X, y, shared);
+  parameters_ =
+      function_parameters(shared, MemoryRows(data.scaled.X, data.scaled.Y, Vector(), data.weights),
+                          data.scaled.Y, data.aux, data.weights, options_.likelihood.functions());
   if (options_.method == Inference::ep || options_.method == Inference::sparse_ep)
     repeat_by_weight(data);
   const Index parts = options_.separate_kernels ? options_.likelihood.functions() : 1;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <functional>
 
 #include "covary/data/classification_metrics.hpp"
 #include "covary/data/decisions.hpp"
@@ -24,42 +25,55 @@ namespace {
 
 constexpr Index block = 512;  // rows predicted at a time
 
-// "" of a single latent function, else "_" and the class it is of, or its number.
-std::vector<std::string> function_suffixes(const GeneralisedFit& fit) {
-  if (fit.posterior.functions() == 1) return {""};
+// Of the latent functions of each output: "_" and its name where there are several, and "_" and the
+// number of the function, or the class it is of, where one has several.
+std::vector<std::string> function_suffixes(const GeneralisedFit& fit, bool by_class = true) {
+  const Index L = fit.likelihood.functions();
   std::vector<std::string> out;
-  for (Index l = 0; l < fit.posterior.functions(); ++l)
-    out.push_back(fit.classes.empty() ? fmt::format("_{}", l)
-                                      : "_" + fit.classes[static_cast<std::size_t>(l)]);
+  for (Index p = 0; p < fit.outputs(); ++p)
+    for (Index l = 0; l < L; ++l) {
+      const std::string own = by_class && !fit.classes.empty()
+                                  ? fit.classes[static_cast<std::size_t>(l)]
+                                  : fmt::format("{}", l);
+      out.push_back(suffix_of(fit, p) + (L == 1 ? "" : "_" + own));
+    }
   return out;
 }
 
-void add_decisions(const GeneralisedFit& fit, const GeneralisedPrediction& p,
-                   const std::string& expression, NamedColumns& out) {
+// mean, variance and the decision of --loss, of each output.
+void add_outputs(const GeneralisedFit& fit, const GeneralisedPrediction& p,
+                 const std::string& expression, NamedColumns& out) {
+  for (Index k = 0; k < p.mean.cols(); ++k) {
+    out.add("mean" + suffix_of(fit, k), p.mean.col(k));
+    out.add("variance" + suffix_of(fit, k), p.variance.col(k));
+  }
+  if (expression.empty()) return;
   const Loss loss(expression);
   if (loss.kind != Loss::Kind::squared)
     throw Unsupported(
         fmt::format("--loss {} is for Gaussian regression; with the likelihood '{}' use squared",
                     expression, fit.likelihood.print()));
-  const Decisions d = decide(loss, p.mean, p.variance);
-  out.add("decision", d.decided);
-  out.add("expected_loss", d.expected_loss);
+  for (Index k = 0; k < p.mean.cols(); ++k) {
+    const Decisions d = decide(loss, Vector(p.mean.col(k)), Vector(p.variance.col(k)));
+    out.add("decision" + suffix_of(fit, k), d.decided);
+    out.add("expected_loss" + suffix_of(fit, k), d.expected_loss);
+  }
 }
 
 // class, p_<class> for classes; else mean and variance of y. Then the latent functions.
-NamedColumns predict_rows(const GeneralisedFit& fit, ConstRows X, ConstVector exposure,
-                          const TableQuestion& q) {
-  const GeneralisedPrediction p = fit.predict(X, exposure);
+NamedColumns predict_rows(const GeneralisedFit& fit, ConstRows X, ConstRows variance,
+                          ConstVector exposure, const TableQuestion& q) {
+  const GeneralisedPrediction p =
+      variance.size() ? fit.predict_gaussian(X, variance, exposure) : fit.predict(X, exposure);
   NamedColumns out;
   if (p.probabilities.size()) {
     add_classes(p.probabilities, fit.classes, q, out);
   } else {
-    out.add("mean", p.mean);
-    out.add("variance", p.variance);
-    if (!q.loss.empty()) add_decisions(fit, p, q.loss, out);
+    add_outputs(fit, p, q.loss, out);
   }
+  const auto numbered = function_suffixes(fit, false);
   for (Index l = 0; l < p.f.mean.cols(); ++l) {
-    const std::string suffix = p.f.mean.cols() == 1 ? "" : fmt::format("_{}", l);
+    const std::string& suffix = numbered[static_cast<std::size_t>(l)];
     out.add("mean_f" + suffix, p.f.mean.col(l));
     out.add("variance_f" + suffix, p.f.variance.col(l));
   }
@@ -72,10 +86,40 @@ NamedColumns predict_rows(const GeneralisedFit& fit, ConstRows X, ConstVector ex
   return out;
 }
 
-Vector targets_of(const GeneralisedFit& fit, const Table& table) {
-  const Index target = select_columns(table, fit.output_names).front();
-  return fit.classes.empty() ? Vector(numeric_columns(table, {target}).col(0))
-                             : Labels{fit.classes}.encode(table, target);
+RowMatrix targets_of(const GeneralisedFit& fit, const Table& table) {
+  const auto targets = select_columns(table, fit.output_names);
+  return fit.classes.empty() ? numeric_columns(table, targets)
+                             : RowMatrix(Labels{fit.classes}.encode(table, targets.front()));
+}
+
+// Means over the outputs, and of each where there are several.
+Answer output_scores(const GeneralisedFit& fit, const RowMatrix& Y, const GeneralisedPrediction& p,
+                     const Matrix& log_density) {
+  const auto nlpd = [&](const Vector& y, const Vector&, Index k) {
+    double sum = 0.0, count = 0.0;
+    for (Index n = 0; n < y.size(); ++n)
+      if (const double v = log_density(n, k); !std::isnan(v)) sum -= v, count += 1.0;
+    return sum / count;
+  };
+  using Score = std::function<double(const Vector&, const Vector&, Index)>;
+  const std::pair<const char*, Score> scores[] = {
+      {"rmse", [](const auto& y, const auto& mean, Index) { return rmse(y, mean); }},
+      {"mae", [](const auto& y, const auto& mean, Index) { return mae(y, mean); }},
+      {"smse", [](const auto& y, const auto& mean, Index) { return smse_or_nan(y, mean); }},
+      {"nlpd", nlpd}};
+  json object{{"n", Y.rows()}}, each = json::object();
+  std::string text;
+  for (const auto& [name, score] : scores) {
+    double sum = 0.0;
+    for (Index k = 0; k < Y.cols(); ++k) {
+      const double own = score(Y.col(k), p.mean.col(k), k);
+      if (Y.cols() > 1) each[fit.output_names[static_cast<std::size_t>(k)]][name] = number(own);
+      sum += own;
+    }
+    add_score(object, text, name, sum / static_cast<double>(Y.cols()));
+  }
+  if (Y.cols() > 1) object["outputs"] = each;
+  return {object.dump(), std::move(text)};
 }
 
 // What only some likelihoods have a use for.
@@ -87,6 +131,8 @@ void check(const GeneralisedFit& fit, const TableQuestion& q) {
   if (!q.exposure.empty() && (aux == Aux::none || aux == Aux::noise))
     throw Unsupported(
         fmt::format("--exposure is for counts and trials; '{}' takes no such column", likelihood));
+  if (!q.input_variance.empty() && (q.components || q.gradients))
+    throw Unsupported("--components and --gradients are not available with --input-variance");
 }
 
 std::string seen_in_words(const InputMap& map) {
@@ -102,10 +148,15 @@ std::string seen_in_words(const InputMap& map) {
 }  // namespace
 
 std::string GeneralisedFit::in_a_sentence() const {
-  return fmt::format("{} model of {} on {} inputs{}, {} rows, likelihood {}{}, kernel {}, mean {}",
-                     model, target(), inputs(), seen_in_words(input_map), rows, likelihood.print(),
-                     classes.empty() ? "" : fmt::format(" ({})", fmt::join(classes, ", ")),
-                     posterior.kernel().print(), posterior.mean().print());
+  std::string mixed;
+  if (parameters.contains("mixing.weights"))
+    mixed = fmt::format(", mixtures of {} functions", parameters.at("mixing.weights").cols);
+  return fmt::format(
+      "{} model of {} on {} inputs{}, {} rows, likelihood {}{}, kernel {}, mean {}{}", model,
+      output_names.empty() ? target() : fmt::format("{}", fmt::join(output_names, ", ")), inputs(),
+      seen_in_words(input_map), rows, likelihood.print(),
+      classes.empty() ? "" : fmt::format(" ({})", fmt::join(classes, ", ")),
+      posterior.kernel().print(), posterior.mean().print(), mixed);
 }
 
 Answer GeneralisedFit::details() const {
@@ -133,9 +184,11 @@ Answer GeneralisedFit::details() const {
 NamedColumns GeneralisedFit::predict(const Table& table, TableQuestion& q) const {
   check(*this, q);
   const RowMatrix X = inputs_of(*this, table);
+  const RowMatrix variance = input_variance_of(*this, table, q);
   const Vector exposure = exposure_of(table, q);
   NamedColumns out = in_blocks(X.rows(), block, [&](Index first, Index n) {
     return predict_rows(*this, X.middleRows(first, n),
+                        variance.size() ? RowMatrix(variance.middleRows(first, n)) : variance,
                         exposure.size() ? Vector(exposure.segment(first, n)) : exposure, q);
   });
   if (q.components) tell_components(posterior, q, out);
@@ -144,22 +197,13 @@ NamedColumns GeneralisedFit::predict(const Table& table, TableQuestion& q) const
 
 Answer GeneralisedFit::evaluate(const Table& table, const TableQuestion& q) const {
   check(*this, q);
-  const Vector y = targets_of(*this, table);
+  const RowMatrix Y = targets_of(*this, table);
   const RowMatrix X = inputs_of(*this, table);
   const Vector exposure = exposure_of(table, q);
   const GeneralisedPrediction p = predict(X, exposure);
   if (p.probabilities.size())
-    return class_scores(RowMatrix(p.probabilities), y, classes, q.threshold);
-  double sum = 0.0, count = 0.0;
-  for (const double v : log_density(X, y, exposure))
-    if (!std::isnan(v)) sum -= v, count += 1.0;
-  json object{{"n", y.size()}};
-  std::string text;
-  add_score(object, text, "rmse", rmse(y, p.mean));
-  add_score(object, text, "mae", mae(y, p.mean));
-  add_score(object, text, "smse", smse_or_nan(y, p.mean));
-  add_score(object, text, "nlpd", sum / count);
-  return {object.dump(), std::move(text)};
+    return class_scores(RowMatrix(p.probabilities), Vector(Y.col(0)), classes, q.threshold);
+  return output_scores(*this, Y, p, log_density(X, Y, exposure));
 }
 
 NamedColumns GeneralisedFit::sample(const Table& table, const TableQuestion& q) const {
@@ -175,7 +219,7 @@ NamedColumns GeneralisedFit::sample(const Table& table, const TableQuestion& q) 
     require_memory(24.0 * N * N, X.rows(),
                    fmt::format("the prior covariance of {} rows", X.rows()));
     NamedColumns out = named_draws(
-        sample_exactly(X, targets_of(*this, table), exposure_of(table, q),
+        sample_exactly(X, Vector(targets_of(*this, table).col(0)), exposure_of(table, q),
                        {.samples = q.draws, .burn_in = q.burn_in, .thin = q.thin, .seed = q.seed}),
         function_suffixes(*this));
     out.facts = {{"posterior", json(q.posterior).dump()}};
@@ -193,21 +237,22 @@ Fit GeneralisedFit::update(const Table& table, const TableQuestion& q) const {
         "with all rows",
         likelihood.print()));
   const FurtherRows further(*this, table, q, std::nullopt);
-  GeneralisedFit out = with(further.X, further.Y.col(0), further.noise);
+  GeneralisedFit out = with(further.X, further.Y, further.noise);
   further.tell_of(out.summary);
   return out;
 }
 
 HeldOut GeneralisedFit::held_out(const ModelData& test) const {
-  const Vector density = log_density(test.X, test.Y.col(0), test.aux);
+  const Matrix density = log_density(test.X, test.Y, test.aux);
   Vector decided;
   if (likelihood.classes() > 0) decided = decided_classes(RowMatrix(predict(test.X).probabilities));
   HeldOut out;
-  for (Index n = 0; n < density.size(); ++n) {
-    if (std::isnan(density(n))) continue;
-    out.nlpd.push_back(-density(n));
-    if (decided.size()) out.right.push_back(decided(n) == test.Y(n, 0) ? 1.0 : 0.0);
-  }
+  for (Index n = 0; n < density.rows(); ++n)
+    for (Index p = 0; p < density.cols(); ++p) {
+      if (std::isnan(density(n, p))) continue;
+      out.nlpd.push_back(-density(n, p));
+      if (decided.size()) out.right.push_back(decided(n) == test.Y(n, 0) ? 1.0 : 0.0);
+    }
   return out;
 }
 

@@ -41,18 +41,19 @@ Fit restore_generalised(const Archive& from) {
   InputMap map = get_input_map(c, j, posterior.dims());
   const Index D = map ? map.inputs() : posterior.dims();
   Likelihood likelihood(j.at("likelihood").get<std::string>());
-  if (likelihood.functions() != posterior.functions())
-    throw FileError(fmt::format("{} has {} latent functions, its likelihood needs {}", c.source,
-                                posterior.functions(), likelihood.functions()));
+  const Index P = posterior.functions() / likelihood.functions();
+  if (P * likelihood.functions() != posterior.functions())
+    throw FileError(fmt::format("{} has {} latent functions, its likelihood needs {} for an output",
+                                c.source, posterior.functions(), likelihood.functions()));
   GeneralisedFit fit("", std::move(posterior), likelihood,
                      c.vector("likelihood_parameters", likelihood.parameter_count()));
   get_record(fit, c, j);
   fit.input_scaling = get_scaling(c, "inputs", D);
-  fit.output_scaling = get_scaling(c, "outputs", 1);
+  fit.output_scaling = get_scaling(c, "outputs", P);
   fit.classes = j.at("classes").get<std::vector<std::string>>();
   fit.rows = j.at("rows").get<Index>();
   fit.input_map = std::move(map);
-  check_names(fit, c, D, 1);
+  check_names(fit, c, D, P);
   const auto classes = static_cast<Index>(fit.classes.size());
   if (classes != 0 && classes != likelihood.classes())
     throw FileError(fmt::format("{} names {} classes, its likelihood has {}", c.source, classes,

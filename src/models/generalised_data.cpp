@@ -39,9 +39,9 @@ void check_targets(const Likelihood& likelihood, const RowSource& rows) {
   const Sweep sweep(rows, 4096);
   const Matrix lanes = sweep.of_lanes(2, [&]() -> Sweep::Body {
     return [&](const DataBlock& block, double* bad) {  // the count and the first row, from 1
-      for (Index i = 0; i < block.x.n; ++i)
+      for (Index i = 0; i < block.x.n * block.outputs; ++i)
         if (!complaint(block.y[i]).empty() && bad[0]++ == 0.0)
-          bad[1] = static_cast<double>(block.x.first + i + 1);
+          bad[1] = static_cast<double>(block.x.first + i / block.outputs + 1);
     };
   });
   double first = INFINITY;
@@ -49,9 +49,11 @@ void check_targets(const Likelihood& likelihood, const RowSource& rows) {
     if (lanes(1, lane) > 0.0) first = std::min(first, lanes(1, lane));
   if (std::isinf(first)) return;
   const auto row = static_cast<Index>(first) - 1;
+  const RowMatrix Y = sweep.gather({row}).Y;
+  std::string wrong;
+  for (Index p = 0; p < Y.cols() && wrong.empty(); ++p) wrong = complaint(Y(0, p));
   throw InputError(fmt::format("{} targets do not suit {}, the first at row {}: {}",
-                               lanes.row(0).sum(), likelihood.print(), row,
-                               complaint(sweep.gather({row}).Y(0, 0))));
+                               lanes.row(0).sum(), likelihood.print(), row, wrong));
 }
 
 void check_column(const Vector& column, Index rows, const char* name) {
@@ -214,8 +216,8 @@ GeneralisedData generalised_data(ConstRows X, ConstRows Y, const FunctionOptions
 }
 
 GeneralisedData generalised_data(FileRows& rows, const FunctionOptions& options, Index sample) {
-  if (rows.dims() == 0 || rows.outputs() != 1)
-    throw InputError("--stream needs one output column and at least one input column");
+  if (rows.dims() == 0 || rows.outputs() == 0)
+    throw InputError("--stream needs an output column and an input column");
   if (options.aux.size() || options.weights.size())
     throw Unsupported("--weights and --exposure are not available with --stream");
   if (options.pca > 0 || options.gplvm > 0)
@@ -225,7 +227,7 @@ GeneralisedData generalised_data(FileRows& rows, const FunctionOptions& options,
   GeneralisedData out;
   out.scaled = scaled_data(rows, options.scale_inputs,
                            real ? options.scale_outputs : ScaleMode::none, sample, options.seed);
-  check_classes(l, out.scaled.Y.col(0));
+  for (Index p = 0; p < rows.outputs(); ++p) check_classes(l, Vector(out.scaled.Y.col(p)));
   if (!real) check_targets(l, rows);
   return out;
 }

@@ -13,16 +13,11 @@ namespace {
 FunctionOptions shared_options(const FitRequest& r) {
   const ModelData& d = r.data;
   const Likelihood& likelihood = *d.likelihood;
-  if (const Index P = d.file ? d.file->outputs() : d.Y.cols(); P != 1)
-    throw InputError(fmt::format("{} targets were given; {} takes one", P, r.entry->label()));
   FunctionOptions o;
   o.kernel = Kernel(r.options.kernel);
   o.likelihood = likelihood;
   o.mean = Mean(r.options.mean);
   o.separate_kernels = functions_differ(likelihood);
-  if (r.options.separate_kernels == "yes" && likelihood.functions() == 1)
-    throw InputError(fmt::format("--separate-kernels needs several latent functions; '{}' has one",
-                                 likelihood.print()));
   if (r.options.separate_kernels != "auto")
     o.separate_kernels = r.options.separate_kernels == "yes";
   if (d.noise.size() && likelihood.aux() != Aux::noise)
@@ -48,10 +43,20 @@ Inference method_of(const std::string& name) {
                                            : Inference::laplace;
 }
 
+void refuse_separate(const FitRequest& r) {
+  if (r.options.separate_kernels == "yes")
+    throw InputError(fmt::format("--separate-kernels needs several latent functions; '{}' has one",
+                                 r.data.likelihood->print()));
+}
+
 Fit make_dense(FitRequest& r) {
   const Inference method = method_of(r.entry->name);
   r.data.likelihood->require(method);
-  GeneralisedOptions o{shared_options(r)};
+  if (const Index P = r.data.Y.cols(); P != 1)
+    throw InputError(
+        fmt::format("{} targets were given; {} takes one, and svgp several", P, r.entry->label()));
+  if (r.data.likelihood->functions() == 1) refuse_separate(r);
+  auto o = with_function_options<GeneralisedOptions>(shared_options(r));
   o.method = method;
   o.power = parse_model(r.model).power.value_or(1.0);
   if (method == Inference::sparse_ep) {
@@ -66,30 +71,40 @@ Fit make_dense(FitRequest& r) {
 
 Fit make_svgp(FitRequest& r) {
   r.data.likelihood->require(Inference::svgp);
-  SvgpOptions o{shared_options(r)};
+  auto o = with_function_options<SvgpOptions>(shared_options(r));
   o.inducing = r.inducing();
+  const Index P = r.data.file ? r.data.file->outputs() : r.data.Y.cols();
+  const Index functions = r.options.functions ? r.options.functions : P * o.likelihood.functions();
+  if (functions == 1) refuse_separate(r);
+  // Outputs of their own functions share the kernel, and mixtures are of different ones.
+  if (P > 1 && r.options.functions == 0 && o.likelihood.functions() == 1 &&
+      r.options.separate_kernels == "auto")
+    o.separate_kernels = false;
+  o.functions = r.options.functions;
   o.selection = parse_selection(r.options.selection);
   o.features = r.options.features;
   o.covariance = r.options.covariance;
   o.Z = r.inducing_rows();
   o.jitter = r.options.jitter;
-  Svgp model = r.data.file ? Svgp(r.data.file, std::move(o))
-                           : Svgp(r.data.X, Vector(r.data.Y.col(0)), std::move(o));
+  Svgp model =
+      r.data.file ? Svgp(r.data.file, std::move(o)) : Svgp(r.data.X, r.data.Y, std::move(o));
   return r.train(model);
 }
 
 const std::string of_dense = reads::supervised + " exposure weights pca gplvm";
-const std::string of_svgp =
-    reads::any_fit + reads::scaling + reads::settings + reads::kept +
-    " inputs likelihood kernel mean missing folds noise exposure weights "
-    "pca gplvm jitter features covariance batch epochs steps "
-    "learning-rate schedule decay every warm-up natural-step restarts separate-kernels stream" +
-    reads::inducing;
+const std::string of_svgp = reads::any_fit + reads::scaling + reads::settings + reads::kept +
+                            " inputs likelihood kernel mean missing folds noise exposure weights "
+                            "pca gplvm jitter features covariance batch epochs steps "
+                            "learning-rate schedule decay every warm-up natural-step restarts "
+                            "separate-kernels functions stream" +
+                            reads::inducing;
 
 using Verbs = std::vector<std::pair<std::string, std::string>>;
-Verbs verbs(const Verbs& more = {}) {
+// `gaussian_inputs`: whether predictions at these are offered, of Gaussian noise.
+Verbs verbs(const Verbs& more = {}, bool gaussian_inputs = false) {
   Verbs out = {{"report", "exposure data title"},
-               {"predict", "exposure threshold loss components gradients"},
+               {"predict", std::string("exposure threshold loss components gradients") +
+                               (gaussian_inputs ? " input-variance" : "")},
                {"evaluate", "exposure threshold"},
                {"sample", "draws seed posterior burn-in thin exposure"}};
   out.insert(out.end(), more.begin(), more.end());
@@ -116,7 +131,7 @@ std::vector<ModelEntry> generalised_entries() {
                       cost,
                       "likelihoods classes",
                       of_dense + " noise" + more,
-                      verbs(),
+                      verbs({}, true),
                       make_dense,
                       "generalised",
                       restore_generalised,
@@ -156,8 +171,9 @@ std::vector<ModelEntry> generalised_entries() {
       {"svgp", "svgp", "", Targets::any, Form::plain,
        "Sparse variational inference with q(u), by all rows or minibatches.",
        "many rows and any likelihood", "20·N·M² (all rows), 5·B·M² + 4·M³ (a minibatch)",
-       "M² for each latent function", "svgp.md", costs::svgp, "likelihoods classes", of_svgp,
-       verbs({{"update", "noise"}, {"compress", ""}}), make_svgp, "generalised",
+       "M² for each latent function", "svgp.md", costs::svgp,
+       "several-outputs missing-outputs likelihoods classes", of_svgp,
+       verbs({{"update", "noise"}, {"compress", ""}}, true), make_svgp, "generalised",
        restore_generalised},
       sparse_ep("fitc", "fitc", "EP through inducing inputs (generalised FITC).", Power::none),
       sparse_ep("pep", "pep(α)", "Power-EP through inducing inputs.", Power::required)};

@@ -7,6 +7,7 @@
 #include "covary/error.hpp"
 #include "covary/inference/slice_sampling.hpp"
 #include "covary/likelihoods/likelihoods.hpp"
+#include "inference/uncertain_inputs.hpp"
 
 namespace covary {
 namespace {
@@ -32,17 +33,41 @@ void check_inputs(const GeneralisedFit& fit, ConstRows X) {
     throw InputError("the inputs have values that are not finite; drop those rows");
 }
 
-// f at new rows, and with it the probabilities of the classes where there are any: those of
-// correlated functions are not those of their marginals.
-GeneralisedPrediction predict_classes(const GeneralisedFit& fit, ConstRows X) {
+// The probabilities of the classes where there are any: those of correlated functions are not those
+// of their marginals.
+Matrix probabilities_of(const GeneralisedFit& fit, const FunctionMarginals& f) {
+  if (f.between.size()) return softmax_probabilities(f.mean, f.between);
+  if (fit.likelihood.classes() == 0 || fit.outputs() > 1) return {};
+  return class_probabilities(fit.likelihood, fit.likelihood_parameters, f.mean, f.variance);
+}
+
+// With the moments of y where it is a number.
+GeneralisedPrediction with_outputs(const GeneralisedFit& fit, FunctionMarginals f,
+                                   ConstVector aux) {
   GeneralisedPrediction out;
-  out.f = fit.predict_f(X);
-  if (out.f.between.size())
-    out.probabilities = softmax_probabilities(out.f.mean, out.f.between);
-  else if (fit.likelihood.classes() > 0)
-    out.probabilities =
-        class_probabilities(fit.likelihood, fit.likelihood_parameters, out.f.mean, out.f.variance);
+  out.f = std::move(f);
+  out.probabilities = probabilities_of(fit, out.f);
+  const Index L = fit.likelihood.functions();
+  if (L > 1 && fit.likelihood.classes() > 0) return out;
+  RowMatrix mean(out.f.mean.rows(), fit.outputs()), variance = mean;
+  for (Index p = 0; p < fit.outputs(); ++p) {
+    PredictiveMoments y = predictive_moments(fit.likelihood, fit.likelihood_parameters,
+                                             out.f.mean.middleCols(p * L, L),
+                                             out.f.variance.middleCols(p * L, L), aux);
+    mean.col(p) = y.mean;
+    variance.col(p) = y.variance;
+  }
+  out.mean = fit.output_scaling.undo(mean);
+  out.variance = fit.output_scaling.undo_variance(variance);
   return out;
+}
+
+void check_outputs(const GeneralisedFit& fit, ConstRows X, ConstRows Y) {
+  if (Y.rows() != X.rows())
+    throw InputError(fmt::format("{} targets for {} rows", Y.rows(), X.rows()));
+  if (Y.cols() != fit.outputs())
+    throw InputError(fmt::format("there are {} columns of targets; the model has {} outputs",
+                                 Y.cols(), fit.outputs()));
 }
 
 }  // namespace
@@ -125,25 +150,23 @@ std::vector<RowMatrix> GeneralisedFit::sample_exactly(ConstRows X, ConstVector y
   return out;
 }
 
-GeneralisedFit GeneralisedFit::with(ConstRows X, ConstVector y, ConstVector noise) const {
+GeneralisedFit GeneralisedFit::with(ConstRows X, ConstRows Y, ConstVector noise) const {
   check_inputs(*this, X);
   check_aux(noise, X.rows());
-  if (y.size() != X.rows())
-    throw InputError(fmt::format("{} targets for {} rows", y.size(), X.rows()));
+  check_outputs(*this, X, Y);
   if (likelihood.aux() != Aux::noise)
     throw Unsupported(fmt::format(
         "further rows join models of Gaussian noise alone, and the likelihood is {}; fit it again "
         "with all rows",
         likelihood.print()));
-  likelihood.check(y, noise);
-  const RowMatrix Y = y;
-  Vector own = Vector::Constant(y.size(), likelihood_parameters(0));
+  for (Index p = 0; p < Y.cols(); ++p) likelihood.check(Vector(Y.col(p)), noise);
+  Vector own = Vector::Constant(X.rows(), likelihood_parameters(0));
   if (noise.size()) own += model_aux(*this, noise);
   GeneralisedFit out = *this;
   out.posterior = posterior.with(model_inputs(X), output_scaling.apply(Y), own);
   out.value +=
       out.posterior.log_evidence() - posterior.log_evidence() - output_scaling.log_jacobian(Y);
-  out.rows += (!y.array().isNaN()).count();
+  for (Index n = 0; n < Y.rows(); ++n) out.rows += !Y.row(n).array().isNaN().all();
   out.diagnostics.clear();  // they were of the rows before
   out.summary.upper_bound.reset();
   return out;
@@ -151,39 +174,62 @@ GeneralisedFit GeneralisedFit::with(ConstRows X, ConstVector y, ConstVector nois
 
 GeneralisedPrediction GeneralisedFit::predict(ConstRows X, ConstVector aux) const {
   check_aux(aux, X.rows());
-  GeneralisedPrediction out = predict_classes(*this, X);
-  if (likelihood.functions() == 1 || likelihood.classes() == 0) {
-    PredictiveMoments y = predictive_moments(likelihood, likelihood_parameters, out.f.mean,
-                                             out.f.variance, model_aux(*this, aux));
-    out.mean = output_scaling.undo(y.mean);
-    out.variance = output_scaling.undo_variance(y.variance);
-  }
-  return out;
+  return with_outputs(*this, predict_f(X), model_aux(*this, aux));
 }
 
-Vector GeneralisedFit::log_density(ConstRows X, ConstVector y, ConstVector aux) const {
+GeneralisedPrediction GeneralisedFit::predict_gaussian(ConstRows X, ConstRows variance,
+                                                       ConstVector aux) const {
+  check_inputs(*this, X);
   check_aux(aux, X.rows());
-  if (y.size() != X.rows())
-    throw InputError(fmt::format("{} targets for {} rows", y.size(), X.rows()));
-  likelihood.check(y, aux);
+  if (variance.rows() != X.rows() || variance.cols() != X.cols())
+    throw InputError(fmt::format("the variances of the inputs are {}×{}, the inputs {}×{}",
+                                 variance.rows(), variance.cols(), X.rows(), X.cols()));
+  if (!likelihood.node().conjugate())
+    throw Unsupported(fmt::format(
+        "at uncertain inputs only Gaussian noise has exact moments of y; the likelihood is {}",
+        likelihood.print()));
+  if (input_map)
+    throw Unsupported(
+        "uncertain inputs are not offered of a model of principal components or latent inputs");
+  const RowMatrix scaled =
+      variance.array().rowwise() / input_scaling.scale.transpose().array().square();
+  const Prediction f = UncertainInputs(posterior).predict(model_inputs(X), scaled);
+  return with_outputs(*this, {f.mean, f.variance_f}, model_aux(*this, aux));
+}
+
+Matrix GeneralisedFit::log_density(ConstRows X, ConstRows Y, ConstVector aux) const {
+  check_aux(aux, X.rows());
+  check_outputs(*this, X, Y);
+  for (Index p = 0; p < Y.cols(); ++p) likelihood.check(Vector(Y.col(p)), aux);
   // No integral is taken over a target that is missing.
-  std::vector<Index> observed;
-  for (Index n = 0; n < y.size(); ++n)
-    if (!std::isnan(y(n))) observed.push_back(n);
-  Vector out = Vector::Constant(y.size(), std::nan(""));
-  const FunctionMarginals f = predict_f(X(observed, Eigen::all));
+  std::vector<Index> seen;
+  for (Index n = 0; n < Y.rows(); ++n)
+    if (!Y.row(n).array().isNaN().all()) seen.push_back(n);
+  const FunctionMarginals f = predict_f(X(seen, Eigen::all));
+  const RowMatrix scaled = output_scaling.apply(Y(seen, Eigen::all));
+  const Index L = likelihood.functions();
+  Matrix out = Matrix::Constant(Y.rows(), Y.cols(), std::nan(""));
   if (f.between.size()) {
     const Matrix p = softmax_probabilities(f.mean, f.between);
-    for (std::size_t n = 0; n < observed.size(); ++n)
-      out(observed[n]) = std::log(p(static_cast<Index>(n), static_cast<Index>(y(observed[n]))));
+    for (std::size_t n = 0; n < seen.size(); ++n)
+      out(seen[n], 0) = std::log(p(static_cast<Index>(n), static_cast<Index>(Y(seen[n], 0))));
     return out;
   }
-  const Vector scaled = output_scaling.apply(y(observed)),
-               beside = aux.size() ? Vector(aux(observed)) : Vector();
-  out(observed) = log_predictive_density(likelihood, likelihood_parameters, scaled, f.mean,
-                                         f.variance, model_aux(*this, beside))
-                      .array() -
-                  std::log(output_scaling.scale(0));
+  for (Index p = 0; p < Y.cols(); ++p) {
+    std::vector<Index> at, among;  // among those seen, and among all
+    for (std::size_t n = 0; n < seen.size(); ++n)
+      if (!std::isnan(Y(seen[n], p))) {
+        at.push_back(static_cast<Index>(n));
+        among.push_back(seen[n]);
+      }
+    const Vector beside = aux.size() ? Vector(aux(among)) : Vector();
+    out(among, p) = log_predictive_density(
+                        likelihood, likelihood_parameters, Vector(scaled.col(p)(at)),
+                        f.mean.middleCols(p * L, L)(at, Eigen::all),
+                        f.variance.middleCols(p * L, L)(at, Eigen::all), model_aux(*this, beside))
+                        .array() -
+                    std::log(output_scaling.scale(p));
+  }
   return out;
 }
 

@@ -24,15 +24,17 @@ FunctionModel some_rows(const FunctionModel& model, const std::vector<Index>& ro
 
 }  // namespace
 
-Index inducing_count(std::optional<Index> asked, ConstRows Z, Index rows, Index dims) {
+Index inducing_count(Index asked, ConstRows Z, Index rows, Index dims) {
   if (Z.size() != 0) {
     if (Z.cols() != dims)
       throw InputError(
           fmt::format("the inducing inputs have {} columns, X has {}", Z.cols(), dims));
     return Z.rows();
   }
-  const Index M = asked.value_or(std::min(usual_inducing, rows));
-  if (M < 1) throw InputError(fmt::format("inducing is {}; it must be at least 1", M));
+  if (asked < 0)
+    throw InputError(fmt::format(
+        "inducing is {}; it must be at least 1, or 0 for the model's own number", asked));
+  const Index M = asked ? asked : std::min(usual_inducing, rows);
   if (M > rows)
     throw InputError(fmt::format(
         "{} inducing inputs are more than the {} observed rows; ask for no more than those", M,

@@ -170,7 +170,8 @@ const ModelEntry& ModelChoice::resolve(const ModelData& d, bool strict) const {
   if (learns && (d.X.array().isNaN().any() || !name_.is_auto())) {
     out = only();
   } else if (name_.is_auto()) {
-    AutoChoice facts{gaussian, true, d.count(), 1, !d.file};
+    AutoChoice facts{gaussian, true,    d.count(),
+                     1,        !d.file, d.file ? d.file->outputs() : d.Y.cols()};
     if (!gaussian) {
       facts.laplace = d.likelihood->supports(Inference::laplace);
       facts.functions = d.likelihood->functions();

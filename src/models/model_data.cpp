@@ -179,13 +179,14 @@ void read_targets(const Table& table, const Roles& r, const FitOptions& o, Model
     if (!r.weights.empty()) d.weights = numeric_columns(table, r.weights).col(0);
     return;
   }
-  if (r.targets.size() != 1)
+  const bool of_classes = expression == "auto" || is_of_classes(expression);
+  if (of_classes && r.targets.size() != 1)
     throw InputError(fmt::format("{} targets were given; a model of likelihood {} takes one",
                                  r.targets.size(),
                                  expression == "auto" ? "bernoulli or softmax" : expression));
   const Index target = r.targets.front();
   const std::string& name = table.names[static_cast<std::size_t>(target)];
-  if (expression == "auto" || is_of_classes(expression)) {
+  if (of_classes) {
     d.labels = Labels::from(table, target);
     d.likelihood = likelihood_of(expression, d.labels, name, tell);
     d.Y = d.labels.encode(table, target);

@@ -81,7 +81,8 @@ const ModelEntry& choose_model(const AutoChoice& data, const std::vector<std::st
   const ModelEntry& dense = *all[data.gaussian ? 0 : 1];
   const ModelEntry& sparse = *all[data.gaussian ? 2 : 3];
   const Index most = data.functions > 1 ? most_dense_rows / 2 : most_dense_rows;
-  const bool possible = data.in_memory && data.rows <= most && (data.gaussian || data.laplace);
+  const bool possible =
+      data.in_memory && data.rows <= most && (data.gaussian || (data.laplace && data.outputs == 1));
   const bool asked = std::any_of(options.begin(), options.end(), [&](const std::string& option) {
     return sparse.reads("fit", option) && !dense.reads("fit", option);
   });

@@ -38,17 +38,6 @@ NamedColumns predict_rows(const RegressionFit& fit, ConstRows X, ConstRows varia
   return out;
 }
 
-// The columns that --input-variance names, one for each input.
-RowMatrix input_variance(const RegressionFit& fit, const Table& table, const TableQuestion& q) {
-  if (q.input_variance.empty()) return {};
-  RowMatrix out = columns_of(table, split_lists(q.input_variance));
-  const auto names = fit.input_names();
-  if (out.cols() != static_cast<Index>(names.size()))
-    throw InputError(fmt::format("--input-variance names {} columns; the model has {} inputs ({})",
-                                 out.cols(), names.size(), fmt::join(names, ", ")));
-  return out;
-}
-
 void refuse_together(const TableQuestion& q, const std::string& with) {
   if (q.components || q.gradients || (with != "--input-variance" && !q.input_variance.empty()))
     throw Unsupported(fmt::format("--components{} --gradients{} are not available with {}",
@@ -130,7 +119,7 @@ NamedColumns RegressionFit::predict(const Table& rows, TableQuestion& q) const {
   draw_parameters(*this, q);
   if (q.steps > 0) return simulate_steps(*this, rows, q);
   if (!q.input_variance.empty()) refuse_together(q, "--input-variance");
-  const RowMatrix X = inputs_of(*this, rows), variance = input_variance(*this, rows, q);
+  const RowMatrix X = inputs_of(*this, rows), variance = input_variance_of(*this, rows, q);
   NamedColumns out = in_blocks(X.rows(), block, [&](Index first, Index n) {
     return predict_rows(*this, X.middleRows(first, n),
                         variance.size() ? RowMatrix(variance.middleRows(first, n)) : variance, q);

@@ -181,7 +181,8 @@ ProblemSize problem_size(const ModelData& d, const FitOptions& o) {
   size.inducing = static_cast<double>(parsed_inducing(o.inducing));
   size.batch = static_cast<double>(o.batch);
   size.latent = static_cast<double>(o.latent);
-  if (d.likelihood) size.functions = static_cast<double>(d.likelihood->functions());
+  if (d.likelihood) size.functions = static_cast<double>(d.likelihood->functions()) * size.outputs;
+  if (o.functions) size.functions = static_cast<double>(o.functions);
   size.views = static_cast<double>(std::max<std::size_t>(1, d.views.size()));
   size.standard_errors = o.standard_errors == "yes";
   size.stream = d.file != nullptr;

@@ -6,7 +6,9 @@
 #include <cmath>
 #include <utility>
 
+#include "covary/data/pca.hpp"
 #include "covary/error.hpp"
+#include "covary/random/random.hpp"
 #include "models/feature_settings.hpp"
 #include "models/generalised_data.hpp"
 #include "models/inducing_choice.hpp"
@@ -20,12 +22,37 @@ void require(bool holds, const char* option, double value, const char* rule) {
   if (!holds) throw InputError(fmt::format("{} is {}; it must be {}", option, value, rule));
 }
 
+// Weights of so many functions along the principal axes of the outputs, each of which then has a
+// variance of one at most. Functions beyond those start small, at random: with a weight of zero q
+// would stay at its prior, and so would the weight.
+RowMatrix principal_mixing(ConstRows Y, Index functions, std::uint64_t seed) {
+  RowMatrix W = 0.1 * Random(seed, 0x313).normal_matrix(Y.cols(), functions);
+  RowMatrix scaled = fit_scaling(Y, ScaleMode::columns).scaling.apply(Y);
+  for (double& v : scaled.reshaped())
+    if (std::isnan(v)) v = 0.0;
+  if (scaled.cwiseAbs().maxCoeff() == 0.0) return W;  // no output varies
+  const Pca axes = Pca::fit(scaled);
+  for (Index l = 0; l < std::min(axes.size(), functions); ++l)
+    W.col(l) =
+        std::sqrt(std::max(axes.variances(l), 0.01 * axes.variances(0))) * axes.components.col(l);
+  return W;
+}
+
 }  // namespace
 
 void SvgpOptions::check() const {
-  FunctionOptions::check(Inference::svgp);
+  with_function_options<FunctionOptions>(*this).check(Inference::svgp);
   require(jitter >= 0.0 && std::isfinite(jitter), "jitter", jitter, "finite and not negative");
   require(sample >= 1, "sample", static_cast<double>(sample), "at least 1");
+  require(functions >= 0, "functions", static_cast<double>(functions),
+          "at least 1, or 0 for one of each output");
+  if (functions > 0 && mixing.size() && mixing.cols() != functions)
+    throw InputError(fmt::format("functions is {}, and the mixing that was given is {}×{}",
+                                 functions, mixing.rows(), mixing.cols()));
+  if ((functions > 0 || mixing.size()) && likelihood.functions() > 1)
+    throw Unsupported(fmt::format(
+        "mixtures of functions are for likelihoods of one function for each output; {} has {}",
+        likelihood.print(), likelihood.functions()));
   require(q.tolerance > 0.0, "q.tolerance", q.tolerance, "positive");
   require(q.max_iterations >= 1, "q.max_iterations", static_cast<double>(q.max_iterations),
           "at least 1");
@@ -36,7 +63,7 @@ void SvgpOptions::check() const {
 
 Svgp::Svgp(ConstRows X, ConstRows Y, SvgpOptions options) : options_(std::move(options)) {
   options_.check();
-  take(generalised_data(X, Y, options_));
+  take(generalised_data(X, Y, with_function_options<FunctionOptions>(options_)));
   rows_ = std::make_shared<MemoryRows>(X_, Y_, aux_, weights_);
   begin();
 }
@@ -44,7 +71,7 @@ Svgp::Svgp(ConstRows X, ConstRows Y, SvgpOptions options) : options_(std::move(o
 Svgp::Svgp(std::shared_ptr<FileRows> rows, SvgpOptions options) : options_(std::move(options)) {
   options_.check();
   if (!rows) throw InputError("training from a file needs FileRows, got a null pointer");
-  take(generalised_data(*rows, options_, options_.sample));
+  take(generalised_data(*rows, with_function_options<FunctionOptions>(options_), options_.sample));
   rows_ = std::move(rows);
   in_memory_ = false;
   begin();
@@ -84,7 +111,10 @@ void Svgp::begin() {
         fmt::format("informative vectors are chosen for one output, not for {}; choose them by "
                     "greedy_variance",
                     rows_->outputs()));
-  parameters_ = function_parameters(options_, *rows_, Y_, aux_, weights_, functions());
+  if (options_.functions > 0 && options_.mixing.size() == 0)
+    options_.mixing = principal_mixing(Y_, options_.functions, options_.seed);
+  parameters_ = function_parameters(with_function_options<FunctionOptions>(options_), *rows_, Y_,
+                                    aux_, weights_, functions());
   if (is_mixed()) {
     const RowMatrix& W = options_.mixing;
     if (W.rows() != arguments() || !W.allFinite())

@@ -92,10 +92,12 @@ Summary Svgp::train_batches(Trainer& trainer, NaturalGaussian& q, Jitter& jitter
 }
 
 GeneralisedFit Svgp::fit() {
-  if (rows_->outputs() > 1 || is_mixed())
-    throw Unsupported(
-        "a fit of several outputs by svgp has no predictions yet: elbo() and objective() work; fit "
-        "each output on its own");
+  if (rows_->outputs() > 1 && options_.likelihood.classes() > 0 &&
+      options_.likelihood.functions() > 1)
+    throw Unsupported(fmt::format(
+        "several outputs of {} have no predictions yet: elbo() and objective() work; fit each "
+        "output on its own",
+        options_.likelihood.print()));
   Trainer trainer(options_.training, std::exchange(resume_, {}));
   NaturalGaussian q = prior();
   Jitter jitter{options_.jitter};
@@ -174,6 +176,7 @@ GeneralisedFit Svgp::described(const Parameters& parameters, const WhitenedGauss
   parts.mean = options_.mean;
   parts.mean_weights = at.values.mean_weights;
   parts.q = whole(q);
+  parts.mixing = at.mixing;
   GeneralisedFit out("svgp", InducingPosterior(std::move(parts)), options_.likelihood,
                      at.likelihood);
   out.input_scaling = input_scaling_;

@@ -11,6 +11,7 @@
 #include "covary/data/labels.hpp"
 #include "covary/data/metrics.hpp"
 #include "covary/error.hpp"
+#include "covary/models/fit_options.hpp"
 #include "models/fit_json.hpp"
 
 namespace covary {
@@ -49,8 +50,18 @@ Vector exposure_of(const Table& table, const TableQuestion& question) {
   return columns_of(table, {question.exposure}).col(0);
 }
 
+RowMatrix input_variance_of(const FitRecord& fit, const Table& table, const TableQuestion& q) {
+  if (q.input_variance.empty()) return {};
+  RowMatrix out = columns_of(table, split_lists(q.input_variance));
+  const auto names = fit.input_names();
+  if (out.cols() != static_cast<Index>(names.size()))
+    throw InputError(fmt::format("--input-variance names {} columns; the model has {} inputs ({})",
+                                 out.cols(), names.size(), fmt::join(names, ", ")));
+  return out;
+}
+
 std::string suffix_of(const FitRecord& fit, Index output) {
-  return fit.output_names.size() == 1 ? ""
+  return fit.output_names.size() <= 1 ? ""
                                       : "_" + fit.output_names[static_cast<std::size_t>(output)];
 }
 

@@ -24,6 +24,9 @@ RowMatrix inputs_of(const FitRecord& fit, const Table& table, bool may_be_missin
 RowMatrix outputs_of(const FitRecord& fit, const Table& table);
 // The column that --exposure names, or none.
 Vector exposure_of(const Table& table, const TableQuestion& question);
+// The columns that --input-variance names, one for each input; or none.
+RowMatrix input_variance_of(const FitRecord& fit, const Table& table,
+                            const TableQuestion& question);
 // "" of a single output, else "_" and its name.
 std::string suffix_of(const FitRecord& fit, Index output);
 std::vector<std::string> suffixes_of(const FitRecord& fit);

@@ -23,7 +23,7 @@ struct Scores {
 Scores scores_of(const GeneralisedFit& fit, const TargetData& data) {
   const Vector mean = fit.predict(data.X, data.aux).mean;
   Scores out{0, rmse(data.y, mean), mae(data.y, mean), 0.0};
-  for (const double d : fit.log_density(data.X, data.y, data.aux))
+  for (const double d : Vector(fit.log_density(data.X, data.y, data.aux)))
     if (!std::isnan(d)) ++out.rows, out.nlpd -= d;
   out.nlpd /= static_cast<double>(out.rows);
   return out;
@@ -91,6 +91,10 @@ std::string target_report(const GeneralisedFit& fit, const TargetData& data,
   if (fit.likelihood.classes() > 0)
     throw Unsupported(
         fmt::format("{} has classes; use classification_report", fit.likelihood.print()));
+  if (fit.outputs() > 1)
+    throw Unsupported(
+        fmt::format("a report is of one output, and the model has {}; covary evaluate scores them",
+                    fit.outputs()));
   if (data.y.size() != data.X.rows())
     throw InputError(fmt::format("{} targets for {} rows", data.y.size(), data.X.rows()));
   if (data.y.array().isNaN().all())

@@ -257,7 +257,7 @@ class Abilities(EveryModel):
             if "missing inputs" in entry["capabilities"]:
                 missing[5][0] = ""
             table = self.made_of("missing.csv", text_of(missing))
-            fit = self.works_or_is_refused(label, entry, "missing outputs", table, "--target", columns)
+            fit = self.works_or_is_refused(label, entry, "missing outputs", table, "--target", columns, *likelihood)
             self.assertTrue(fit is None or fit["n"] == 24)
 
     @for_every_model

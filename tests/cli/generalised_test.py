@@ -389,5 +389,79 @@ class Counts(CommandLine):
         self.assertLess(self.json_of("evaluate", self.path("p.cov"), table, "--exposure", "e")["nlpd"], 3.0)
 
 
+class Outputs(CommandLine):
+    """Two outputs of one function and a third of its own, with empty cells."""
+
+    def setUp(self):
+        super().setUp()
+        rng, lines = random.Random(6), []
+        for i in range(70):
+            x = rng.uniform(-2, 2)
+            f, g = math.sin(2 * x), math.cos(x)
+            cells = [2 * f + 5, -f, g]
+            row = [x, 0.1, *(v + 0.05 * rng.gauss(0, 1) for v in cells)]
+            lines.append(",".join("" if i % 9 == 4 and j == 2 + i % 3 else repr(v) for j, v in enumerate(row)))
+        self.head = "x,s,a,b,c\n"
+        self.train = self.write("train.csv", self.head + "\n".join(lines[:50]) + "\n")
+        self.test = self.write("test.csv", self.head + "\n".join(lines[50:]) + "\n")
+        self.call = ("fit", self.train, "--target", "a,b,c", "--inputs", "x", "--model", "svgp", "--inducing", "12",
+                     "--max-iter", "40", "--out", self.path("o.cov"))
+
+    def test_each_of_its_own_function_and_mixtures_of_two(self):
+        for more, functions in (((), None), (("--functions", "2"), 2)):
+            with self.subTest(more):
+                fit = self.json_of(*self.call, *more)
+                self.assertEqual((fit["outputs"], fit["n"], fit["model"]), (["a", "b", "c"], 50, "svgp"))
+                weights = [p for p in fit["parameters"] if p.startswith("mixing")]
+                self.assertEqual(bool(weights), functions is not None)
+                if functions:
+                    self.assertIn("mixtures of 2 functions", covary("show", self.path("o.cov")).stdout)
+                given = self.json_of("predict", self.path("o.cov"), self.test)
+                self.assertTrue({"mean_a", "variance_b", "mean_f_c"} <= set(given), list(given))
+                scores = self.json_of("evaluate", self.path("o.cov"), self.test)
+                self.assertEqual(set(scores["outputs"]), {"a", "b", "c"})
+                self.assertLess(scores["smse"], 0.05)
+                self.assertLess(scores["nlpd"], 0.0)
+                draws = self.json_of("sample", self.path("o.cov"), self.test, "-n", "1")
+                self.assertTrue({"draw_0_a", "draw_0_b", "draw_0_c"} <= set(draws))
+        folds = self.json_of(*self.call, "--functions", "2", "--folds", "2")
+        self.assertLess(folds["cross_validation"]["nlpd"], 0.0)
+
+    def test_counts_by_files_and_minibatches(self):
+        rows = ["%r,%d,%d" % (i / 20, i % 3, 2 + i % 2) for i in range(60)]
+        table = self.write("counts.csv", "x,k,l\n" + "\n".join(rows) + "\n")
+        call = ("fit", table, "--target", "k,l", "--likelihood", "poisson", "--inducing", "5", "--functions", "1")
+        self.assertEqual(self.json_of(*call, "--max-iter", "3")["model"], "svgp")
+        streamed = self.json_of(*call, "--stream", "--batch", "20", "--steps", "5", "--out", self.path("s.cov"))
+        self.assertEqual((streamed["n"], streamed["outputs"]), (60, ["k", "l"]))
+        self.assertGreater(min(self.json_of("predict", self.path("s.cov"), table)["mean_l"]), 0.0)
+        self.assertEqual(self.json_of("fit", table, "--target", "k,l", "--likelihood", "poisson", "--max-iter", "1",
+                                      "--inputs", "x")["model"], "svgp")  # by several outputs
+
+    def test_what_is_refused(self):
+        for more, words in ((("--model", "laplace"), "takes one"), (("--model", "vfe", "--functions", "2"), "svgp"),
+                            (("--likelihood", "heteroscedastic", "--functions", "2"), "mixtures"),
+                            (("--likelihood", "bernoulli"), "takes one")):
+            with self.subTest(more):
+                call = [w for w in self.call if not (w == "svgp" and "--model" in more)]
+                if "--model" in more:
+                    call.remove("--model")
+                    call = [w for i, w in enumerate(call) if w != "--inducing" and call[i - 1] != "--inducing"]
+                self.refused(*call, *more, says=[words])
+        self.json_of(*self.call, "--functions", "2")
+        for call in (("update", self.path("o.cov"), self.test, "--out", self.path("u.cov")),
+                     ("report", self.path("o.cov"), "--data", self.test, "--out", self.path("r.html")),
+                     ("predict", self.path("o.cov"), self.test, "--input-variance", "s")):
+            with self.subTest(call[0]):
+                self.refused(*call)
+
+    def test_inputs_that_are_gaussian(self):
+        self.json_of(*self.call, "--separate-kernels", "no")
+        plain = self.json_of("predict", self.path("o.cov"), self.test)
+        wide = self.json_of("predict", self.path("o.cov"), self.test, "--input-variance", "s")
+        self.assertGreater(sum(wide["variance_a"]), 2 * sum(plain["variance_a"]))
+        self.assertEqual(list(wide), list(plain))
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -40,6 +40,7 @@ VALUES = {
     "planned-kl": (("--planned-kl", "20"), ("--inducing", "auto", "--features", "eigen", "--kernel", "se")),
     "certificate-flops": (("--certificate-flops", "1"), ()),
     "certificate-iterations": (("--certificate-iterations", "1"), ()), "natural-step": (("--natural-step", "0.5"), ()),
+    "functions": (("--functions", "2"), ("--target", "y,z", "--likelihood", "gaussian")),
     "separate-kernels": (("--separate-kernels", "yes"), ()), "latent": (("--latent", "1"), ()), "dynamics": (("--dynamics", "time"), ()),
     "dynamics-kernel": (("--dynamics-kernel", "matern32 + white"), ("--dynamics", "time")),
     "sequences": (("--sequences", "half"), ("--dynamics", "time")),

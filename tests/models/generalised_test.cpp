@@ -207,11 +207,11 @@ TEST(Generalised, WeightsCountRows) {
     const auto fit = [&, method = method](ConstRows inputs, const Vector& targets,
                                           const FunctionOptions& options) {
       if (method == Inference::svgp) {
-        SvgpOptions sparse{options};
+        auto sparse = with_function_options<SvgpOptions>(options);
         sparse.Z = c.model.X.topRows(4);
         return Svgp(inputs, targets, sparse).fit();
       }
-      GeneralisedOptions full{options};
+      auto full = with_function_options<GeneralisedOptions>(options);
       full.method = method;
       full.training.starts = 1;
       return Generalised(inputs, targets, full).fit();
@@ -245,11 +245,11 @@ TEST(Generalised, OneVsRestIsAModelOfEachClass) {
       o.separate_kernels = functions_differ(o.likelihood);
       o.training.max_iterations = 0;
       if (method == Inference::svgp) {
-        SvgpOptions sparse{o};
+        auto sparse = with_function_options<SvgpOptions>(o);
         sparse.Z = c.model.X.topRows(5);
         return Svgp(c.model.X, y, sparse).fit();
       }
-      GeneralisedOptions full{o};
+      auto full = with_function_options<GeneralisedOptions>(o);
       full.method = method;
       return Generalised(c.model.X, y, full).fit();
     };
@@ -294,17 +294,25 @@ TEST(Generalised, PcaIsTheModelOfTheComponents) {
               1e-12);
     EXPECT_NE(refusal([&] { a.predict(components); }).find("2 columns"), std::string::npos);
   };
-  same(Generalised(X, y, {whole}).fit(), Generalised(components, y, {seen}).fit());
-  SvgpOptions sparse{whole}, sparse_seen{seen};
+  same(Generalised(X, y, with_function_options<GeneralisedOptions>(whole)).fit(),
+       Generalised(components, y, with_function_options<GeneralisedOptions>(seen)).fit());
+  auto sparse = with_function_options<SvgpOptions>(whole),
+       sparse_seen = with_function_options<SvgpOptions>(seen);
   sparse.Z = X.topRows(6);
   sparse_seen.Z = components.topRows(6);
   same(Svgp(X, y, sparse).fit(), Svgp(components, y, sparse_seen).fit());
   sparse.Z = components.topRows(6);
   EXPECT_NE(refusal([&] { Svgp(X, y, sparse); }).find("2 columns, X has 5"), std::string::npos);
   whole.pca = 6;
-  EXPECT_NE(refusal([&] { Generalised(X, y, {whole}); }).find("6 components"), std::string::npos);
+  EXPECT_NE(refusal([&] {
+              Generalised(X, y, with_function_options<GeneralisedOptions>(whole));
+            }).find("6 components"),
+            std::string::npos);
   whole.pca = -1;
-  EXPECT_NE(refusal([&] { Generalised(X, y, {whole}); }).find("pca is -1"), std::string::npos);
+  EXPECT_NE(refusal([&] {
+              Generalised(X, y, with_function_options<GeneralisedOptions>(whole));
+            }).find("pca is -1"),
+            std::string::npos);
 }
 
 // With inducing inputs or without, the parameters start alike, and rows without a target have no
@@ -320,9 +328,9 @@ TEST(Generalised, StartsAreThoseOfSvgp) {
     o.mean = "constant";
     o.separate_kernels = o.likelihood.functions() > 1;
     o.aux = c.model.aux;
-    GeneralisedOptions full{o};
+    auto full = with_function_options<GeneralisedOptions>(o);
     full.method = Inference::vi;
-    SvgpOptions sparse{o};
+    auto sparse = with_function_options<SvgpOptions>(o);
     sparse.inducing = 4;
     Vector y = c.model.y;
     y(N - 1) = std::nan("");

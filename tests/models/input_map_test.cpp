@@ -70,9 +70,11 @@ TEST(InputMap, GplvmIsTheModelOfTheLatentSpace) {
     EXPECT_NE(refusal([&] { a.predict(RowMatrix::Zero(1, 2)); }).find("2 columns"),
               std::string::npos);
   };
-  const GeneralisedFit fit = Generalised(X, y, {whole}).fit();
-  same(fit, Generalised(rows, y, {seen}).fit());
-  SvgpOptions sparse{whole}, sparse_seen{seen};
+  const GeneralisedFit fit =
+      Generalised(X, y, with_function_options<GeneralisedOptions>(whole)).fit();
+  same(fit, Generalised(rows, y, with_function_options<GeneralisedOptions>(seen)).fit());
+  auto sparse = with_function_options<SvgpOptions>(whole),
+       sparse_seen = with_function_options<SvgpOptions>(seen);
   sparse.Z = X_new;
   sparse_seen.Z = rows_new;
   same(Svgp(X, y, sparse).fit(), Svgp(rows, y, sparse_seen).fit());
@@ -88,7 +90,8 @@ TEST(InputMap, RowsWithoutATargetTakePartInTheGplvm) {
     if (i % 6 != 0) y(i) = std::nan("");
   FunctionOptions long_enough = with_gplvm();
   long_enough.training.max_iterations = 300;
-  const GeneralisedFit fit = Generalised(X, y, {long_enough}).fit();
+  const GeneralisedFit fit =
+      Generalised(X, y, with_function_options<GeneralisedOptions>(long_enough)).fit();
   EXPECT_EQ(fit.rows, 8);
   EXPECT_EQ(fit.input_map.gplvm()->fit().mean.rows(), 48);
   const Matrix p = fit.predict(X).probabilities;
@@ -99,7 +102,8 @@ TEST(InputMap, RowsWithoutATargetTakePartInTheGplvm) {
   FunctionOptions weighted = with_gplvm();
   weighted.weights = Vector::Ones(48);
   weighted.weights.tail(18).setZero();
-  const GeneralisedFit fewer = Generalised(X, y, {weighted}).fit();
+  const GeneralisedFit fewer =
+      Generalised(X, y, with_function_options<GeneralisedOptions>(weighted)).fit();
   EXPECT_EQ(fewer.input_map.gplvm()->fit().mean.rows(), 30);
 }
 
@@ -108,16 +112,17 @@ TEST(InputMap, AMapFoundBeforeIsNotFoundAgain) {
   for (const bool latent : {true, false}) {
     FunctionOptions o = with_gplvm();
     if (!latent) o.gplvm = 0, o.pca = 2;
-    const Generalised first(X, y, {o});
+    const Generalised first(X, y, with_function_options<GeneralisedOptions>(o));
     FunctionOptions again = o;
     again.input_map = first.input_map();
     again.seed = 9;  // would find another one
-    Generalised model(X, y, {again});
+    Generalised model(X, y, with_function_options<GeneralisedOptions>(again));
     EXPECT_EQ(model.objective(model.parameters().flatten(), nullptr),
               first.objective(first.parameters().flatten(), nullptr));
     if (latent) {
       EXPECT_NE(refusal([&] {
-                  Generalised(X.topRows(12), y.head(12), {again});
+                  Generalised(X.topRows(12), y.head(12),
+                              with_function_options<GeneralisedOptions>(again));
                 }).find("has 20 rows, the data 12"),
                 std::string::npos);
     }
@@ -151,7 +156,7 @@ TEST(InputMap, RefusesWhatHasNoMeaning) {
     FunctionOptions o;
     o.pca = pca;
     o.gplvm = gplvm;
-    return refusal([&] { Generalised(X, y, {o}); });
+    return refusal([&] { Generalised(X, y, with_function_options<GeneralisedOptions>(o)); });
   };
   EXPECT_NE(told(0, -1).find("gplvm is -1"), std::string::npos);
   EXPECT_NE(told(0, 5).find("there are 4 input columns"), std::string::npos);

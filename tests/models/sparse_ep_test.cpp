@@ -62,7 +62,7 @@ TEST(GeneralisedSparseEp, GaussianIsSparseRegression) {
     r.training.max_iterations = 0;
     const RegressionFit regression = SparseRegression(d.X, RowMatrix(y), r).fit();
     GeneralisedOptions o = sparse("gaussian", power, 7);
-    o.inducing.reset();
+    o.inducing = 0;
     o.Z = d.X.topRows(7);
     o.training.max_iterations = 0;
     Generalised model(d.X, y, o);

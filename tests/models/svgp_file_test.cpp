@@ -14,15 +14,16 @@ namespace {
 
 class SvgpFile : public Scratch {
  protected:
-  // A file with y, then X, and its rows.
+  // A file with Y, then X, and its rows.
   std::shared_ptr<FileRows> rows(const RowMatrix& X, const RowMatrix& Y) const {
-    RowMatrix all(X.rows(), X.cols() + 1);
+    RowMatrix all(X.rows(), X.cols() + Y.cols());
     all << Y, X;
     std::string bytes = npy_header(all.rows(), all.cols());
     bytes.append(reinterpret_cast<const char*>(all.data()),
                  static_cast<std::size_t>(8 * all.size()));
-    return std::make_shared<FileRows>(put("rows.npy", bytes), std::vector<Index>{1, 2},
-                                      std::vector<Index>{0});
+    std::vector<Index> x, y;
+    for (Index j = 0; j < all.cols(); ++j) (j < Y.cols() ? y : x).push_back(j);
+    return std::make_shared<FileRows>(put("rows.npy", bytes), x, y);
   }
 };
 
@@ -46,6 +47,19 @@ TEST_F(SvgpFile, BoundAndFitOfAFile) {
     const GeneralisedFit fit = streamed.fit();
     EXPECT_GT(fit.value, before);
     EXPECT_EQ(fit.summary.iterations, 200);
+  }
+}
+
+TEST_F(SvgpFile, SeveralOutputs) {
+  auto data = testing::small_data(300, 2, 3, 3);
+  data.Y(4, 0) = data.Y(9, 1) = std::nan("");
+  for (const Index functions : {0, 2}) {
+    SvgpOptions o{.likelihood = "gaussian", .inducing = 10, .functions = functions};
+    o.training.max_iterations = 3;
+    Svgp memory(data.X, data.Y, o), file(rows(data.X, data.Y), o);
+    const GeneralisedFit a = memory.fit(), b = file.fit();
+    EXPECT_NEAR(a.value, b.value, 1e-6 * std::abs(a.value));
+    EXPECT_LT((a.predict(data.X).mean - b.predict(data.X).mean).cwiseAbs().maxCoeff(), 1e-4);
   }
 }
 

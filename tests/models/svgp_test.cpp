@@ -505,7 +505,7 @@ TEST(Svgp, BadInput) {
   };
   EXPECT_TRUE(
       has(make([](auto& o) { o.inducing = 51; }), "51 inducing inputs are more than the 50"));
-  EXPECT_TRUE(has(make([](auto& o) { o.inducing = 0; }), "inducing is 0"));
+  EXPECT_TRUE(has(make([](auto& o) { o.inducing = -1; }), "inducing is -1"));
   EXPECT_TRUE(has(make([](auto& o) { o.training.batch = 51; }),
                   "51 rows is larger than the data, which have 50"));
   EXPECT_TRUE(has(make([](auto& o) { o.training.batch = -1; }), "batch is -1"));

@@ -23,11 +23,17 @@ struct InducingPosteriorParts {
   Matrix mean_weights;               // basis × L, when the mean is not zero
   WhitenedGaussian q;                // M×L
   Approximation approximation = {};  // by which further rows of Gaussian noise join
+  // W of g = W·f + m(x), outputs × L: the posterior is of g then, and the mean has a column for
+  // each output. Empty: the identity.
+  Matrix mixing = {};
 };
 
 // The posterior of L functions through q(u): f has the mean m(x) + aᵀm and the variance
 // k(x, x) − |a|² + |Lsᵀa|² with a = Luu⁻¹k_u(x). Its size does not depend on the data. Immutable
 // and thread-safe. It knows no likelihood; what needs noise takes it with the rows.
+//
+// Of mixtures g = W·f + m(x): functions() counts these, and so do marginals, draws, terms and
+// gradients; kernel(), theta() and inducing() are of the L functions behind them.
 class InducingPosterior final : public PosteriorNode {
  public:
   explicit InducingPosterior(InducingPosteriorParts parts);
@@ -35,7 +41,8 @@ class InducingPosterior final : public PosteriorNode {
   const InducingPosteriorParts& parts() const { return parts_; }
   std::string name() const override { return "inducing"; }
   bool can(Capability c) const override;
-  Index functions() const override { return parts_.q.m.cols(); }
+  Index functions() const override { return is_mixed() ? parts_.mixing.rows() : parts_.q.m.cols(); }
+  bool is_mixed() const { return parts_.mixing.size() > 0; }
   Index dims() const override { return parts_.parts.front().features->dims(); }
   const Kernel& kernel(Index function = 0) const override { return part(function).kernel; }
   const Vector& theta(Index function = 0) const override { return part(function).theta; }
@@ -51,7 +58,7 @@ class InducingPosterior final : public PosteriorNode {
   std::vector<RowMatrix> sample(ConstRows X, Index draws, std::uint64_t seed) const override;
   std::vector<ComponentPrediction> components(ConstRows X) const override;
   PredictionGradient gradient(ConstRows X, Index function = 0) const override;
-  // What follows needs one kernel for all functions.
+  // What follows needs one kernel for all functions, and no mixing.
   std::vector<FunctionDraw> sample_functions(Index draws, std::uint64_t seed,
                                              Index features = 2000) const override;
   UncertainInputs at_gaussians() const override;
@@ -70,6 +77,9 @@ class InducingPosterior final : public PosteriorNode {
  private:
   const InducingPart& part(Index function) const;
   void check_inputs(ConstRows X) const;
+  Index own_functions() const { return parts_.q.m.cols(); }
+  void check_function(Index function) const;
+  Matrix own_covariance(ConstRows X, Index function) const;  // of one behind the mixtures
   // The same q(u) by its precision, B = (Ls·Lsᵀ)⁻¹ = LB·LBᵀ and c = LBᵀm, as a collapsed bound has
   // it: of the functions with this part's kernel.
   SparsePosterior by_precision(Index part) const;

@@ -27,7 +27,7 @@ struct FitOptions {
   std::string inducing = "auto", inducing_file, selection = "greedy_variance", features = "points",
               covariance = "full", separate_kernels = "auto", route = "auto", warm_start,
               placement = "bound";
-  Index groups = 0, placement_rows = 1000;
+  Index groups = 0, placement_rows = 1000, functions = 0;
   // Of automatic M, and of the certificate.
   double bracket = 0.0, planned_kl = 0.0, certificate_flops = 0.0;
   Index most_inducing = 0, certificate_iterations = 0;

@@ -14,7 +14,8 @@
 
 namespace covary {
 
-// What every model y ~ p(y | f(x)) takes, with inducing inputs (Svgp) and without (Generalised).
+// What every model y ~ p(y | f(x)) takes, with inducing inputs (SvgpOptions) and without
+// (GeneralisedOptions). These have the same fields, so that all of theirs can be named at once.
 struct FunctionOptions {
   Kernel kernel = "se(ard)";
   Likelihood likelihood = "bernoulli";
@@ -37,6 +38,26 @@ struct FunctionOptions {
 
   void check(Inference method) const;
 };
+
+// Options with those of this struct, or of another with the same fields.
+template <class To, class From>
+To with_function_options(const From& from, To to = {}) {
+  to.kernel = from.kernel;
+  to.likelihood = from.likelihood;
+  to.mean = from.mean;
+  to.separate_kernels = from.separate_kernels;
+  to.aux = from.aux;
+  to.weights = from.weights;
+  to.classes = from.classes;
+  to.scale_inputs = from.scale_inputs;
+  to.scale_outputs = from.scale_outputs;
+  to.pca = from.pca;
+  to.gplvm = from.gplvm;
+  to.input_map = from.input_map;
+  to.seed = from.seed;
+  to.training = from.training;
+  return to;
+}
 
 // Whether the latent functions have nothing in common, so that each wants a kernel of its own:
 // unless they are the classes of one model.

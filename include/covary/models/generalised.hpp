@@ -13,15 +13,29 @@
 
 namespace covary {
 
-struct GeneralisedOptions : FunctionOptions {
+struct GeneralisedOptions {
   Inference method = Inference::laplace;  // or ep, vi, sparse_ep
   double power = 1.0;                     // of power-EP
+  Kernel kernel = "se(ard)";
+  Likelihood likelihood = "bernoulli";
+  Mean mean = {};  // zero
+  // With several latent functions: a kernel of its own for each.
+  bool separate_kernels = false;
   // Of sparse_ep: the inducing inputs, as in SvgpOptions, and the jitter of Kuu, absolute and in
   // the units the model sees.
-  std::optional<Index> inducing = {};
+  Index inducing = 0;
   Selection selection = Selection::greedy_variance;
   RowMatrix Z = {};
   double jitter = 0.0;
+  // Beside y: exposure, trials or noise variances, and the weights of the rows; N, or empty.
+  Vector aux = {}, weights = {};
+  std::vector<std::string> classes = {};  // names of labels 0, 1, …, for the fit to keep
+  ScaleMode scale_inputs = ScaleMode::columns;
+  ScaleMode scale_outputs = ScaleMode::columns;  // only where targets are any real number
+  Index pca = 0, gplvm = 0;                      // as in FunctionOptions
+  InputMap input_map = {};
+  std::uint64_t seed = 0;
+  TrainingOptions training = {};
 
   void check() const;
 };
@@ -30,9 +44,7 @@ struct GeneralisedOptions : FunctionOptions {
 // The posterior of f by Laplace, EP or the variational method, without inducing inputs; or by
 // sparse power-EP through them, which for power 1 is the generalised FITC.
 //
-//   GeneralisedOptions options;
-//   options.method = Inference::ep;
-//   GeneralisedFit fit = Generalised(X, y, options).fit();
+//   GeneralisedFit fit = Generalised(X, y, {.method = Inference::ep, .kernel = "matern52"}).fit();
 //   Matrix p = fit.predict(Xnew).probabilities;
 class Generalised {
  public:

@@ -15,9 +15,11 @@ namespace covary {
 struct SliceSamplingOptions;
 
 struct GeneralisedPrediction {
-  FunctionMarginals f;    // of the latent functions, in the units the model saw
-  Vector mean, variance;  // of y, in its units; empty for labels without an order
-  Matrix probabilities;   // n×K, of the classes; empty without classes
+  // Of the latent functions, in the units the model saw: of each output those of its likelihood,
+  // one output after the other.
+  FunctionMarginals f;
+  Matrix mean, variance;  // of y in its units, n×P; empty for labels without an order
+  Matrix probabilities;   // n×K, of the classes of one output; empty without classes
 };
 
 // A trained model y ~ p(y | f(x)) of any likelihood, with the units undone. Immutable.
@@ -49,6 +51,7 @@ struct GeneralisedFit : FitNode {
   std::string in_a_sentence() const;
 
   Index inputs() const { return input_scaling.cols(); }
+  Index outputs() const { return output_scaling.cols(); }
   // From the inputs of the data to those of the model; and back, to the point of the data that lies
   // in the span of the components, or on the manifold of the GP-LVM.
   RowMatrix model_inputs(ConstRows X) const;
@@ -57,13 +60,17 @@ struct GeneralisedFit : FitNode {
   // empty for the likelihood's default.
   FunctionMarginals predict_f(ConstRows X) const;
   GeneralisedPrediction predict(ConstRows X, ConstVector aux = Vector()) const;
+  // The same at inputs N(X_n, diag(variance_n)), over which the moments are taken too: those of f,
+  // and with Gaussian noise of y. In the units of the data.
+  GeneralisedPrediction predict_gaussian(ConstRows X, ConstRows variance,
+                                         ConstVector aux = Vector()) const;
   // Of the functions, in the units the model saw: the posterior of each term of a sum, and
   // gradients in the inputs of the data, which no input map may stand before.
   std::vector<ComponentPrediction> components(ConstRows X) const;
   PredictionGradient gradient(ConstRows X, Index function = 0) const;
   // Conditioned on further rows with the parameters as they are; of Gaussian noise, and through
   // inducing variables. `noise`: known variances beside that of the likelihood, or none.
-  GeneralisedFit with(ConstRows X, ConstVector y, ConstVector noise = Vector()) const;
+  GeneralisedFit with(ConstRows X, ConstRows Y, ConstVector noise = Vector()) const;
   // Joint draws of the latent functions over the rows, in the units the model saw: one n×L matrix
   // for each draw.
   std::vector<RowMatrix> sample(ConstRows X, Index draws, std::uint64_t seed) const;
@@ -73,8 +80,8 @@ struct GeneralisedFit : FitNode {
   // already.
   std::vector<RowMatrix> sample_exactly(ConstRows X, ConstVector y, ConstVector aux,
                                         const SliceSamplingOptions& options) const;
-  // log p(y_n | x_n) under the posterior, NaN where y is missing.
-  Vector log_density(ConstRows X, ConstVector y, ConstVector aux = Vector()) const;
+  // log p(y_np | x_n) under the posterior, n×P, NaN where y is missing.
+  Matrix log_density(ConstRows X, ConstRows Y, ConstVector aux = Vector()) const;
 };
 
 }  // namespace covary

@@ -19,24 +19,40 @@ namespace covary {
 class FeatureSettings;
 struct GeneralisedData;
 
-struct SvgpOptions : FunctionOptions {
-  // Inducing variables: of what kind, how many (nothing: 100, or all rows when they are fewer), and
-  // how the inputs that they start from are chosen; or these themselves, in the units of the data.
+struct SvgpOptions {
+  Kernel kernel = "se(ard)";
+  Likelihood likelihood = "bernoulli";
+  Mean mean = {};  // zero
+  // With several functions: a kernel, and inducing inputs, of its own for each.
+  bool separate_kernels = false;
+  // Inducing variables: of what kind, how many (0: 100, or all rows when they are fewer), and how
+  // the inputs that they start from are chosen; or these themselves, in the units of the data.
   FeatureChoice features = {};
-  std::optional<Index> inducing = {};
+  Index inducing = 0;
   Selection selection = Selection::greedy_variance;
   RowMatrix Z = {};
   CovarianceForm covariance = {};  // of q
   double jitter = 0.0;             // absolute, in the units the model sees
-  // Of several outputs: W of g = W·f + m(x), from the functions f to what the likelihood is told of
-  // each output, at its start; trained as mixing.weights. Empty: every output has its own
+  // Of several outputs: they are mixtures g = W·f + m(x) of so many functions, the linear model of
+  // coregionalisation. W, outputs × functions, starts along the principal axes of the outputs, or
+  // at `mixing`, and is trained as mixing.weights. 0, and no `mixing`: every output has its own
   // functions, and nothing is mixed.
+  Index functions = 0;
   RowMatrix mixing = {};
+  // Beside y: exposure, trials or noise variances, and the weights of the rows; N, or empty.
+  Vector aux = {}, weights = {};
+  std::vector<std::string> classes = {};  // names of labels 0, 1, …, for the fit to keep
+  ScaleMode scale_inputs = ScaleMode::columns;
+  ScaleMode scale_outputs = ScaleMode::columns;  // only where targets are any real number
+  Index pca = 0, gplvm = 0;                      // as in FunctionOptions
+  InputMap input_map = {};
+  std::uint64_t seed = 0;
 
   // training.batch = 0: all rows up to 20 000, else 1024. With all rows training is by L-BFGS over
   // everything but q, which is at its optimum in every evaluation; with fewer by natural gradients
   // and Adam, for twenty passes at a rate of 0.02 unless told otherwise. training.starts: one
   // unless told otherwise.
+  TrainingOptions training = {};
   QOptions q = {.max_iterations = 500, .tolerance = 1e-6};
 
   // Of rows in a file: how many are kept in memory, to choose Z from.
@@ -49,15 +65,12 @@ struct SvgpOptions : FunctionOptions {
 // inducing variables with an explicit Gaussian q(u) (Hensman et al. 2013, 2015). Several outputs
 // share the kernel, the inducing variables and the likelihood.
 //
-//   SvgpOptions options;
-//   options.likelihood = "bernoulli(probit)";
-//   options.inducing = 200;
-//   GeneralisedFit fit = Svgp(X, y, options).fit();
+//   GeneralisedFit fit = Svgp(X, y, {.likelihood = "bernoulli(probit)", .inducing = 200}).fit();
 class Svgp {
  public:
   // X: N×D, finite. Y: N×P, NaN where missing: rows with nothing else are left out.
   Svgp(ConstRows X, ConstRows Y, SvgpOptions options = {});
-  // Rows of a file with one output column, which may be more than memory holds; a minibatch is a
+  // Rows of a file, which may be more than memory holds; a minibatch is a
   // run of rows, so they should be in no order. The model sets the scaling of the rows.
   explicit Svgp(std::shared_ptr<FileRows> rows, SvgpOptions options = {});
   // The sweep's rows are views of its own data: it moves, and is not copied.

@@ -103,10 +103,11 @@ struct AutoChoice {
   bool laplace = true;   // whether that likelihood has Laplace's method
   Index rows = 0, functions = 1;
   bool in_memory = true;
+  Index outputs = 1;
 };
 // The name that `auto` stands for: exact inference up to 2000 rows (of other likelihoods laplace,
-// with several latent functions up to 1000), else inducing variables: vfe, svgp, or sor where the
-// features are functions. An option that only the latter reads is a wish for them.
+// with several latent functions up to 1000, and one output), else inducing variables: vfe, svgp, or
+// sor where the features are functions. An option that only the latter reads is a wish for them.
 const ModelEntry& choose_model(const AutoChoice& data, const std::vector<std::string>& options,
                                bool parametric_features);
 
