@@ -150,6 +150,7 @@ GeneralisedFit Svgp::at(const TrainingState& state) const {
   summary.reason = "training is under way";
   summary.value = -(adam ? adam->mean : state.run->value) - log_jacobian_;
   summary.iterations = adam ? state.minibatches->step : state.run->iterations;
+  for (const TrainingState::Part& part : state.done) summary.iterations += part.summary.iterations;
   summary.jitter = jitter.added;
   summary.seconds = state.seconds;
   return described(parameters, q_at(state).q(), std::move(Luu), std::move(summary));
