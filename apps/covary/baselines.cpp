@@ -68,13 +68,28 @@ Predict of_classes(const Of& probabilities) {
   };
 }
 
+// Distances need inputs: those that are missing are taken at the means of the training rows.
+RowMatrix with_means(ConstRows X, ConstRows train) {
+  RowMatrix out = X;
+  for (Index d = 0; d < X.cols(); ++d) {
+    const Vector known = train.col(d);
+    const double middle =
+        known.array().isNaN().all() ? 0.0 : MeanPredictor(known).predict(1).mean(0);
+    out.col(d) = X.col(d).array().isNaN().select(middle, X.col(d));
+  }
+  return out;
+}
+
 std::vector<Candidate> for_numbers(const ModelData& d, const std::vector<Split>& folds) {
-  return {run("5 nearest neighbours", d, folds,
-              of_numbers([](const ModelData& train, const Vector& y, ConstRows X) {
-                if (train.X.array().isNaN().any() || X.array().isNaN().any())
-                  throw NumericalError("some inputs are missing, and with them distances");
-                return NeighbourRegressor(train.X, y).predict(X);
-              })),
+  const bool holed = d.X.array().isNaN().any();
+  Candidate neighbours = run(
+      "5 nearest neighbours", d, folds,
+      of_numbers([holed](const ModelData& train, const Vector& y, ConstRows X) {
+        if (!holed) return NeighbourRegressor(train.X, y).predict(X);
+        return NeighbourRegressor(with_means(train.X, train.X), y).predict(with_means(X, train.X));
+      }));
+  if (holed) neighbours.note = "missing inputs are taken at their means";
+  return {std::move(neighbours),
           run("mean", d, folds, of_numbers([](const ModelData&, const Vector& y, ConstRows X) {
                 return MeanPredictor(y).predict(X.rows());
               }))};

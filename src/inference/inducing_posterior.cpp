@@ -139,12 +139,12 @@ SparsePosterior InducingPosterior::by_precision(Index number) const {
 }
 
 SparsePosterior InducingPosterior::by_precision() const {
-  if (parts_.parts.size() > 1)
-    refuse(fmt::format("this needs one kernel for all functions and there are {}",
-                       parts_.parts.size()));
   if (is_mixed())
     refuse(fmt::format("this is not offered of outputs that are mixtures of {} functions",
                        own_functions()));
+  if (parts_.parts.size() > 1)
+    refuse(fmt::format("this needs one kernel for all functions and there are {}",
+                       parts_.parts.size()));
   return by_precision(0);
 }
 

@@ -102,10 +102,12 @@ class Models(CommandLine):
         sparse = self.fitted("--max-iter", "2", "--inducing", "5", out="s.cov")
         kinds = self.write("kinds.csv", "x,kind\n" + "".join(f"{i},{'ab'[i % 3 == 0]}\n" for i in range(30)))
         self.json_of("fit", kinds, "--target", "kind", "--max-iter", "2", "--out", self.path("c.cov"))
+        self.json_of("fit", kinds, "--target", "kind", "--max-iter", "2", "--model", "fitc", "--inducing", "5", "--out",
+                     self.path("e.cov"))
         train = self.path("train.csv")
         for verb, model, option in (("predict", exact, ("--threshold", "0.4")), ("predict", exact, ("--exposure", "x")),
                                     ("predict", exact, ("--correspond", "2")), ("predict", sparse, ("--parameter-draws", "2")),
-                                    ("predict", self.path("c.cov"), ("--input-variance", "x")), ("predict", self.path("c.cov"), ("--steps", "2")),
+                                    ("predict", self.path("e.cov"), ("--input-variance", "x")), ("predict", self.path("c.cov"), ("--steps", "2")),
                                     ("evaluate", exact, ("--threshold", "0.4")), ("sample", exact, ("--posterior", "slice")),
                                     ("report", exact, ("--exposure", "x", "--data", train, "--out", self.path("r.html")))):
             with self.subTest(verb=verb, option=option):

@@ -383,7 +383,7 @@ TEST(Generalised, BadInputSaysWhatToDo) {
   EXPECT_NE(fit("robust_max(3)", ones).find("robust_max"), std::string::npos);
   GeneralisedOptions o;
   o.classes = {"a", "b", "c"};
-  EXPECT_NE(refusal([&] { o.check(); }).find("3 names"), std::string::npos);
+  EXPECT_NE(refusal([&] { o.check(); }).find("3 class names"), std::string::npos);
   Vector labels = (Vector(6) << 0, 1, 0, 1, 0, 1).finished();
   const GeneralisedFit good =
       Generalised(X, labels, unscaled("bernoulli", Inference::laplace)).fit();

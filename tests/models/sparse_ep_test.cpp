@@ -170,7 +170,7 @@ TEST(GeneralisedSparseEp, BadInputSaysWhatToDo) {
   };
   EXPECT_TRUE(
       has(refusal(sparse("bernoulli", 1.0, 11)), "11 inducing inputs are more than the 10"));
-  EXPECT_TRUE(has(refusal(sparse("bernoulli", 1.0, 0)), "at least 1"));
+  EXPECT_TRUE(has(refusal(sparse("bernoulli", 1.0, -1)), "at least 1"));
   EXPECT_TRUE(has(refusal(sparse("bernoulli", 1.5, 5)), "(0, 1], got 1.5"));
   EXPECT_TRUE(has(refusal(sparse("softmax(3)", 1.0, 5)), "fitc or pep"));
   GeneralisedOptions o = sparse("bernoulli", 1.0, 5);
