@@ -258,8 +258,10 @@ class MissingInputs(CommandLine):
         self.assertEqual((learned["model"], learned["n"], learned["diagnostics"]["missing_inputs"]), ("vfe", 60, 40))
         scores = self.json_of("evaluate", self.path("l.cov"), self.write("whole.csv", text(rows[:20])))
         self.assertLess(scores["rmse"], 0.2)
-        for more in (("--folds", "3"), ("--model", "fitc"), ("--set", "likelihood.variance=1"), ("--from", "l.cov")):
-            self.refused(*fit, "--missing", "learn", *more, says=["--missing learn"])
+        self.refused(*fit, "--missing", "learn", "--model", "fitc", says=["--missing learn"])
+        again = self.json_of(*fit[:-1], "0", "--missing", "learn", "--from", self.path("l.cov"), "--inducing", "20")
+        self.assertAlmostEqual(again["value"], learned["value"], places=6)
+        self.assertIn("latent.mean", again["from"]["taken"])
 
 
 if __name__ == "__main__":
