@@ -58,8 +58,9 @@ ClassDensityFit fit_densities(const ArrayLike& X, const ArrayLike& y, Index late
     state = watch.resume(
         digest_of(nb::make_tuple(get_state(data), o.classes, prior, latent, o.gplvm.kernel,
                                  inducing, scale, restarts, max_iter, seed)));
-  ClassDensityFit out = watch.run_with(
-      [&] { return fit_class_density(data.X, data.Y.col(0), std::move(o), std::move(state)); });
+  ClassDensity training(data.X, data.Y.col(0), std::move(o));
+  training.resume(std::move(state));
+  ClassDensityFit out = watch.run_with([&] { return training.fit(); });
   data.name(out);
   return out;
 }

@@ -71,8 +71,9 @@ RegressionFit run(InputsModel<Options>& m, const TrainingArguments& a) {
         static_cast<int>(options.scale_outputs), options.jitter, options.seed,
         options.training.starts, course)));
   }
-  const Regression training(m.data.X, m.data.Y, options);
-  auto found = watch.run_with([&] { return training.fit(std::move(state)); });
+  Regression training(m.data.X, m.data.Y, options);
+  training.resume(std::move(state));
+  auto found = watch.run_with([&] { return training.fit(); });
   m.mean = std::move(found.mean);
   m.variance = std::move(found.variance);
   if constexpr (requires { found.input_variance; })
@@ -83,9 +84,6 @@ RegressionFit run(InputsModel<Options>& m, const TrainingArguments& a) {
 }
 
 RegressionFit train(MissingInputsModel& m, const TrainingArguments& a) {
-  if (a.restarts > 1)
-    throw Unsupported(
-        fmt::format("MissingInputsRegression has one start, got restarts={}", a.restarts));
   return run<MissingInputsRegression>(m, a);
 }
 RegressionFit train(UncertainInputsModel& m, const TrainingArguments& a) {

@@ -56,10 +56,7 @@ struct SvgpModel {
   }
   void take(const Svgp& trained, const SvgpOptions&) { svgp.parameters() = trained.parameters(); }
   void name(GeneralisedFit& fit) const { data.name(fit); }
-  Index starts(Index given) const {
-    if (given > 1) throw Unsupported(fmt::format("Svgp has one start, got restarts={}", given));
-    return 1;
-  }
+  Index starts(Index given) const { return std::max<Index>(1, given); }
   double shift() const { return -svgp.log_jacobian(); }
   nb::tuple state() const;
 };

@@ -13,6 +13,7 @@
 #include "covary/error.hpp"
 #include "covary/models/fit_options.hpp"
 #include "models/fit_json.hpp"
+#include "models/words.hpp"
 
 namespace covary {
 

@@ -132,7 +132,7 @@ TEST(InputMap, AMapFoundBeforeIsNotFoundAgain) {
 // The time of the map's training counts, and its progress is seen; a checkpoint is not of it.
 TEST(InputMap, TrainsWithinTheLimitOfTime) {
   const auto [X, y] = curve(25, 1);
-  GeneralisedOptions o{with_gplvm()};
+  auto o = with_function_options<GeneralisedOptions>(with_gplvm());
   o.likelihood = "bernoulli(logit)";
   Index of_map = 0, of_model = 0;
   o.training.after_iteration = [&](const TrainingProgress& now) {
