@@ -42,7 +42,7 @@ RegressionFit example() {
 }
 
 int measure(const char* path) {
-  const RegressionFit fit = (path ? load(path).as<RegressionFit>() : example()).fit;
+  const RegressionFit fit = path ? load(path).as<RegressionFit>() : example();
   const RowMatrix& X = fit.posterior.as<ExactPosterior>().parts().X;
   const RowMatrix row = fit.input_scaling.undo(X.topRows(1));
   double sum = 0.0;  // so that no call may be left out

@@ -91,7 +91,7 @@ RegressionFit train(UncertainInputsModel& m, const TrainingArguments& a) {
 }
 
 NumpyArray once_trained(const RowMatrix& values) {
-  if (values.size() == 0) throw InputError("the inputs are found by fit(), which comes first");
+  if (values.size() == 0) throw InputError("call fit() first, which infers the inputs");
   return to_numpy(values);
 }
 
@@ -101,10 +101,10 @@ void bind_training(nb::class_<Model>& of, const char* doc) {
   def_fit(of, doc, [](Model& self, const TrainingArguments& a) { return train(self, a); });
   of.def_prop_ro(
         "input_mean", [](const Model& self) { return once_trained(self.mean); },
-        nb::rv_policy::move, "Of q(X) after fit(), in the units of the data.")
+        nb::rv_policy::move, "Means of q(X) after fit(), in the units of the data.")
       .def_prop_ro(
           "input_variance", [](const Model& self) { return once_trained(self.variance); },
-          nb::rv_policy::move, "Of q(X) after fit(); zero where an input was known.");
+          nb::rv_policy::move, "Variances of q(X) after fit(); zero where an input was known.");
 }
 
 constexpr const char* missing_doc =
@@ -128,10 +128,10 @@ an input was given.
 constexpr const char* uncertain_doc =
     R"doc(Sparse regression with inputs that were observed with noise.
 
-x ~ N(X, input_variance), and q(x) of the rows is found with the function. ``input_variance`` is a number, one for
+x ~ N(X, input_variance), and q(x) of the rows is trained with the function. ``input_variance`` is a number, one for
 each column or an array like X, in squared units of X, zero where an input is known; None trains one for each
-column. ``train_variance`` trains a factor for each column of those given. With ``move_inputs=False`` q(x) stays as
-observed. ``restarts`` are starts with less and less noise of the outputs; 0 is two.
+column. ``train_variance`` trains a factor for each column of the given variances. With ``move_inputs=False``
+q(x) stays as observed. ``restarts`` is the number of starts, with decreasing output noise; 0 is two.
 
 ``fit()`` gives a Fit; after it ``input_mean`` and ``input_variance`` are those of q(X), and ``error_variance`` is
 that of the errors.
@@ -208,8 +208,8 @@ void bind_uncertain_inputs(nb::module_& m) {
           "error_variance",
           [](const UncertainInputsModel& self) { return once_trained(self.error_variance); },
           nb::rv_policy::move,
-          "Of the errors of the inputs after fit(), as given or trained; one row, or one for each "
-          "of X.")
+          "Variances of the errors of the inputs after fit(), as given or trained; one row, or one "
+          "for each row of X.")
       .def("__repr__", [](const UncertainInputsModel& self) {
         return fmt::format("<UncertainInputsRegression: {} rows, {} inputs, kernel {}>",
                            self.data.X.rows(), self.data.X.cols(), self.options.kernel.print());

@@ -193,6 +193,7 @@ Smallest smallest_of(const Posterior& given, const std::string& model, double ro
   s.objective = "elbo";
   s.value = value - out.divergence;
   s.converged = true;
+  s.stop = Stop::converged;
   s.reason = fmt::format("compressed from {} to {} features: {:.3g} nats a row from it", model,
                          name, out.loss);
   s.jitter = out.posterior.jitter();

@@ -113,7 +113,10 @@ Summary summary_from(const json& j) {
   s.evaluations = j.at("evaluations");
   s.rejected_evaluations = j.at("rejected_evaluations");
   s.converged = j.at("converged");
-  if (j.contains("stop")) s.stop = parse_stop(j.at("stop"));  // files written before it was kept
+  // Files of older versions have no "stop".
+  s.stop = j.contains("stop") ? parse_stop(j.at("stop"))
+           : s.converged      ? Stop::converged
+                              : Stop::stuck;
   s.reason = j.at("reason");
   s.gradient_norm = number_or_nan(j.at("gradient_norm"));
   s.seconds = number_or_nan(j.at("seconds"));

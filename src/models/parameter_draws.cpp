@@ -234,6 +234,7 @@ RegressionFit with_parameters(const RegressionFit& fit, ConstVector values) {
   out.summary = {};  // nothing was trained to get here
   out.summary.objective = fit.summary.objective;
   out.summary.value = out.value;
+  out.summary.stop = Stop::evaluated;
   out.summary.reason = "evaluated at the given parameters";
   out.standard_errors = Vector();
   return out;

@@ -167,7 +167,7 @@ ModelEntry entry(const char* name, Form form, const char* sentence, const char* 
 ModelEntry missing_inputs_entry() {
   ModelEntry out = entry("vfe", Form::missing_inputs,
                          "VFE with q(x) for inputs that are missing (--missing learn).",
-                         "tables with holes among the inputs", "uncertain-inputs.md#missing-inputs",
+                         "tables with missing inputs", "uncertain-inputs.md#missing-inputs",
                          costs::missing_inputs, make_with_missing_inputs);
   out.aliases = "sparse";
   out.properties = "missing-inputs " + out.properties;
@@ -177,7 +177,7 @@ ModelEntry missing_inputs_entry() {
 ModelEntry noisy_inputs_entry() {
   ModelEntry out =
       entry("noisy_inputs", Form::plain, "VFE with q(x) for inputs that were observed with noise.",
-            "inputs that are measurements themselves", "uncertain-inputs.md", costs::noisy_inputs,
+            "inputs that were measured with error", "uncertain-inputs.md", costs::noisy_inputs,
             make_noisy_inputs);
   out.fit += " input-variance input-noise train-input-noise hold-inputs";
   return out;

@@ -51,7 +51,7 @@ Minimum Trainer::best_of(Index first, Index count, const std::function<Minimum(I
     std::string reasons;
     for (const Summary::Start& row : table)
       reasons += fmt::format("\n  start {}: {}", row.index, row.reason);
-    throw NumericalError(fmt::format("none of {} starts could be used:{}", table.size(), reasons));
+    throw NumericalError(fmt::format("all {} starts failed:{}", table.size(), reasons));
   }
   Summary& summary = best->summary;
   summary.evaluations = evaluations_ - evaluations_before;

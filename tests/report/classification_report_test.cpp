@@ -211,6 +211,7 @@ TEST(ClassificationReport, WarningsInPlainWords) {
   const std::string calibrated =
       page(labels, (sure.array() > 0.5).select(Vector::Constant(400, 0.8), 0.2));
   EXPECT_FALSE(has(calibrated, "overconfident"));
+  EXPECT_FALSE(has(calibrated, "underconfident"));
   EXPECT_FALSE(has(calibrated, "no more than"));
   const std::string one = page(Vector::Zero(400), Vector::Constant(400, 0.3));
   EXPECT_TRUE(has(one, "no more than by always deciding for a"));

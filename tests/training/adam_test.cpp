@@ -45,7 +45,6 @@ TEST(Adam, FirstStepsByHand) {
   EXPECT_NEAR(adam.state().u(0), 1.9 - 0.1 * m / std::sqrt(v), 1e-8);
 }
 
-// Minibatches of a least-squares problem: with a falling rate the noise averages out.
 TEST(Adam, ResumesWithTheSameBits) {
   const Quadratic f(3, 10.0);
   const auto gradient = [&](const Vector& u) { return Vector(f.h.cwiseProduct(u - f.centre)); };

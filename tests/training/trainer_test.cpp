@@ -329,12 +329,15 @@ struct Noisy {
   Parameters parameters;
   Jitter jitter;
   Matrix block = Matrix::Zero(1, 1), best = block;
-  Vector centre = Vector::LinSpaced(5, -1.0, 1.0);
+  Vector centre = Vector::LinSpaced(5, -1.0, 1.0), curvature = Vector::Ones(5);
+  double noise = 0.1;
   double edge = -std::numeric_limits<double>::infinity();  // beyond it the objective leaps
 
   explicit Noisy(const Vector& start) {
     parameters.add({"x", start, Transform::real(), start.size()});
     if (start.size() != centre.size()) centre = Vector::Zero(start.size());
+    curvature.resize(start.size());
+    curvature.setOnes();
   }
   MinibatchProblem problem() {
     MinibatchProblem p;
@@ -347,9 +350,10 @@ struct Noisy {
                     Vector* gradient) -> std::optional<double> {
       Random random(1, static_cast<std::uint64_t>(step.number));
       block.array() += step.natural_step * (u.sum() - block(0, 0));
-      if (gradient) *gradient = u - centre + 0.1 * random.normal_vector(u.size());
+      const Vector slope = curvature.cwiseProduct(u - centre);
+      if (gradient) *gradient = slope + noise * random.normal_vector(u.size());
       if (u(0) < edge) return 100.0;
-      return 0.5 * (u - centre).squaredNorm() + 0.1 * random.normal();
+      return 0.5 * slope.dot(u - centre) + noise * random.normal();
     };
     p.blocks = [this] { return Blocks{block}; };
     p.set_blocks = [this](const Blocks& b) { block = b.at(0); };
@@ -363,6 +367,8 @@ struct Noisy {
 
 TEST(Trainer, MinibatchesFindTheMinimumOfANoisyQuadratic) {
   Noisy noisy(Vector::Zero(5));
+  noisy.curvature = testing::Quadratic(5, 10.0).h;
+  noisy.noise = 1.0;
   TrainingOptions options;
   options.steps = 4000;
   options.learning_rate = {0.05, LearningRate::Schedule::cosine, 1e-3, 0};
@@ -452,7 +458,15 @@ TEST(Trainer, DivergenceIsSeenAndTakenBack) {
   options.steps = 600;
   options.natural_ramp = 0;
   options.learning_rate = {0.01, LearningRate::Schedule::constant, 0.1, 0};
+  AdamState last;
+  options.after_iteration = [&](const TrainingProgress& now) {
+    if (now.adam) last = *now.adam;
+  };
   const Minimum m = Trainer(options).minimise(noisy.problem());
+  EXPECT_GE(last.rollbacks, 1);
+  EXPECT_LT(last.factor, 1.0);
+  EXPECT_GT(last.best_u(0), noisy.edge);
+  EXPECT_GT(m.state.u(0), noisy.edge);
   ASSERT_EQ(m.summary.warnings.size(), 1u);
   EXPECT_NE(m.summary.warnings[0].find("taken back"), std::string::npos);
 }
