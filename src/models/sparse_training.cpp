@@ -134,7 +134,7 @@ Minimum SparseRegression::train_once(Trainer& trainer, Jitter& jitter) {
       trains_features() && !settings_->holds_any()) {
     const auto first = trainer.minimise_held(
         problem(jitter), [](const std::string& path) { return path == "features.Z"; },
-        {std::min<Index>(options_.training.max_iterations, 15)});
+        {std::min<Index>(options_.training.max_iterations / 2, 15)});
     if (first) before = first->summary;
     const FeaturesPtr features = features_;
     const Parameters parameters = parameters_;
@@ -149,7 +149,7 @@ Minimum SparseRegression::train_once(Trainer& trainer, Jitter& jitter) {
                  });
     jitter = Jitter{options_.jitter};
   }
-  return trainer.minimise(problem(jitter), {.before = std::move(before)});
+  return trainer.minimise(problem(jitter), Trainer::rest_of(options_.training, std::move(before)));
 }
 
 Minimum SparseRegression::train(Trainer& trainer, Jitter& jitter) {

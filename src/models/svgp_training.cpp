@@ -31,8 +31,9 @@ Problem Svgp::problem(NaturalGaussian& q, Jitter& jitter) {
 Summary Svgp::train_full(Trainer& trainer, NaturalGaussian& q, Jitter& jitter) {
   std::optional<Summary> before;
   if (options_.Z.size() == 0 && trains_features()) {
-    const auto first = trainer.minimise_held(
-        problem(q, jitter), is_feature, {std::min<Index>(options_.training.max_iterations, 15)});
+    const auto first =
+        trainer.minimise_held(problem(q, jitter), is_feature,
+                              {std::min<Index>(options_.training.max_iterations / 2, 15)});
     if (first) before = first->summary;
     if (options_.features.is_points() && looks_at_parameters(options_.selection) &&
         !options_.separate_kernels && !settings_->holds_any()) {
@@ -53,9 +54,10 @@ Summary Svgp::train_full(Trainer& trainer, NaturalGaussian& q, Jitter& jitter) {
     jitter = Jitter{options_.jitter};
   }
   return trainer
-      .minimise_from(problem(q, jitter), starts(),
-                     [&](Index r) { return perturbed_start(parameters_, r, options_.seed); },
-                     {.before = std::move(before)})
+      .minimise_from(
+          problem(q, jitter), starts(),
+          [&](Index r) { return perturbed_start(parameters_, r, options_.seed); },
+          Trainer::rest_of(options_.training, std::move(before)))
       .summary;
 }
 

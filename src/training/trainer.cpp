@@ -126,6 +126,13 @@ Minimum Trainer::evaluate_only(const Problem& problem, const Vector& u) {
   return out;
 }
 
+Trainer::Part Trainer::rest_of(const TrainingOptions& options, std::optional<Summary> before) {
+  Part out;
+  if (before) out.max_iterations = options.max_iterations - before->iterations;
+  out.before = std::move(before);
+  return out;
+}
+
 Minimum Trainer::minimise(const Problem& problem, const Part& part) {
   Minimum out = run(problem, part);
   if (part.before) out.summary.go_on_from(*part.before);

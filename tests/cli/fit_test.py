@@ -193,7 +193,7 @@ class Stopped(CommandLine):
         self.refused("show", state, status=1, says=["checkpoint"])
         model = self.path("m.cov")
         self.json_of(*self.command("--out", model, iterations=0))
-        self.refused(*self.command("--checkpoint", model, "--resume"), status=1, says=["no checkpoint"])
+        self.refused(*self.command("--checkpoint", model, "--resume"), status=1, says=["is not a checkpoint"])
         run = covary(*self.command("--checkpoint", self.path("new.ckpt"), "--resume", iterations=2))
         self.assertEqual(run.returncode, 0)
         self.assertIn("no checkpoint in", run.stderr)

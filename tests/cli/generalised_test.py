@@ -159,7 +159,7 @@ class Classes(ClassTable):
         self.refused("update", model, test, "--out", self.path("u.cov"), says=["update is not available for class_density"])
         for arguments, words in ((["--folds", "3"], "class_density does not read it"),
                                  (["--likelihood", "poisson"], "class_density does not read it"),
-                                 (["--fix", "kernel"], "there are: class.0.kernel.variance")):
+                                 (["--fix", "kernel"], "choose from class.0.kernel.variance")):
             self.refused("fit", train, "--target", "digit", "--model", "class_density", *arguments, says=[words])
 
     def test_every_method_fits_and_is_saved(self):

@@ -168,18 +168,28 @@ TEST(Placement, Refusals) {
   EXPECT_THROW(SparseRegression(d.X, d.Y, o).mean_kl(), InputError);
 }
 
-// The choices that look at the outputs beat random rows, and are refused where they have no sense.
+// The bound at its choice, and the error of DTC at its choice, beat the mean of random rows; both
+// are refused where they have no sense.
 TEST(Selection, ByGain) {
   const Data d(4);
   SparseRegressionOptions o = options(Placement::bound);
   o.inducing = 12;
   const auto bound = [&](Selection how) {
     o.selection = how;
-    return SparseRegression(d.X, d.Y, o).evaluate().value;
+    return with_known_kernel(d, o).evaluate().value;
   };
-  const double random = bound(Selection::random);
-  EXPECT_GT(bound(Selection::bound_gain), random);
-  EXPECT_GT(bound(Selection::information_gain), random);
+  const auto error = [&](Selection how) {
+    o.selection = how;
+    o.training.max_iterations = 0;
+    return (with_known_kernel(d, o).fit().predict(d.X).mean - d.Y).squaredNorm();
+  };
+  double value = 0.0, squares = 0.0;  // means: single draws scatter
+  o.approximation = "dtc";
+  for (o.seed = 0; o.seed < 20; ++o.seed) squares += error(Selection::random) / 20.0;
+  EXPECT_LT(error(Selection::information_gain), 0.9 * squares);
+  o.approximation = "vfe";
+  for (o.seed = 0; o.seed < 20; ++o.seed) value += bound(Selection::random) / 20.0;
+  EXPECT_GT(bound(Selection::bound_gain), value + 10.0);
   o.training.max_iterations = 5;
   EXPECT_TRUE(std::isfinite(SparseRegression(d.X, d.Y, o).fit().value));
   o.approximation = "fitc";

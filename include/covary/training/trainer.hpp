@@ -34,6 +34,8 @@ class Trainer {
     // Of an earlier part, if this one goes on with the same objective: what is told is of both.
     std::optional<Summary> before = {};
   };
+  // The part after an earlier one: both share the options' iterations.
+  static Part rest_of(const TrainingOptions& options, std::optional<Summary> before);
   Minimum minimise(const Problem& problem, const Part& part);
   Minimum minimise(const Problem& problem) { return minimise(problem, Part()); }
   // The same with all parameters held whose path is, if anything else is free. Their flags are back
