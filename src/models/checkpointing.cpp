@@ -20,7 +20,7 @@ Checkpointing::Checkpointing(std::string path, std::function<void(const std::str
     : path_(std::move(path)), tell_(std::move(tell)) {}
 
 void Checkpointing::keep(const TrainingProgress& progress) {
-  if (path_.empty() || failed_ || !progress.state) return;
+  if (path_.empty() || failed_) return;
   const double began = now();
   if (!progress.over && began < last_saved_ + 20.0 * cost_) return;
   try {

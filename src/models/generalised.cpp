@@ -78,15 +78,25 @@ Generalised::Generalised(ConstRows X, ConstVector y, GeneralisedOptions options)
   output_scaling_ = std::move(data.scaled.outputs);
   log_jacobian_ = data.scaled.log_jacobian;
   warnings_ = std::move(data.scaled.warnings);
-  resume_.seconds = data.seconds;
-  if (options_.method != Inference::sparse_ep) return;
-  const Index M = inducing_count(options_.inducing, options_.Z, rows(), X.cols());
+  if (options_.method == Inference::sparse_ep) begin_inducing();
+  if (UntrainedMap::is_asked(shared))
+    untrained_ = std::make_shared<UntrainedMap>(UntrainedMap{X, y, parameters_});
+}
+
+void Generalised::begin_inducing() {
+  const Index M = inducing_count(options_.inducing, options_.Z, rows(), input_scaling_.cols());
   features_ =
       inducing_points(options_.kernel, options_.Z.size() != 0
                                            ? input_map_.transform(input_scaling_.apply(options_.Z))
                                            : choose_Z(M));
   features_->declare(parameters_);
   chosen_Z_ = parameters_.at("features.Z").value;
+}
+
+void Generalised::start_from(const Generalised& other) {
+  parameters_ = other.parameters_;
+  chosen_Z_ = other.chosen_Z_;
+  untrained_ = other.untrained_;
 }
 
 std::string Generalised::name() const {

@@ -7,11 +7,13 @@
 
 #include "covary/error.hpp"
 #include "covary/likelihoods/likelihoods.hpp"
+#include "covary/models/generalised_fit.hpp"
 #include "covary/models/gplvm.hpp"
 #include "covary/statistics/sweep.hpp"
 #include "covary/training/state.hpp"
 #include "models/row_summaries.hpp"
 #include "models/starts.hpp"
+#include "models/user_settings.hpp"
 
 namespace covary {
 namespace {
@@ -109,48 +111,48 @@ Vector latent_levels(const Likelihood& l, const RowSource& rows, ConstRows Y, Co
   return out;
 }
 
-InputMap latent_space(ConstRows scaled, const FunctionOptions& options, GeneralisedData& data) {
+constexpr const char* of_map = "GP-LVM of the inputs, ";
+
+Gplvm map_of(ConstRows scaled, const FunctionOptions& options, TrainingOptions training) {
   GplvmOptions o;
   o.latent = options.gplvm;
   o.seed = options.seed;
-  o.training.max_iterations = options.training.max_iterations;
-  o.training.max_seconds = options.training.max_seconds;
-  o.training.stop = options.training.stop;
-  if (const auto& show = options.training.after_iteration)
-    o.training.after_iteration = [&](const TrainingProgress& now) {
-      TrainingProgress own = now;
-      own.state = nullptr;  // the map is no part of the training that is kept
-      show(own);
-    };
-  const std::string of = "GP-LVM of the inputs, ";
-  if (options.training.tell)
-    o.training.tell = [&](const std::string& text) { options.training.tell(of + text); };
-  GplvmFit fit = Gplvm(scaled, o).fit();
-  for (const auto& warning : fit.summary.warnings) data.scaled.warnings.push_back(of + warning);
-  data.seconds = fit.summary.seconds;
-  for (Index d = 0; d < scaled.cols(); ++d) fit.output_names.push_back(fmt::format("x{}", d));
+  o.training = std::move(training);
+  return Gplvm(scaled, std::move(o));
+}
+
+InputMap latent_space(GplvmFit fit) {
+  for (Index d = 0; d < fit.outputs(); ++d) fit.output_names.push_back(fmt::format("x{}", d));
   return InputMap(LatentFeatures(std::move(fit)));
 }
 
-// The GP-LVM is of all rows, also of those that have no target: `observed` are the others. Rows
-// with a weight of zero are not there.
+// The rows that the GP-LVM is of: all, also those that have no target, but for those with a weight
+// of zero, which are not there.
+std::vector<Index> rows_of_map(Index rows, const Vector& weights) {
+  std::vector<Index> out;
+  for (Index i = 0; i < rows; ++i)
+    if (weights.size() == 0 || weights(i) > 0.0) out.push_back(i);
+  return out;
+}
+
 void see_latent_space(ConstRows X, const std::vector<Index>& observed,
                       const FunctionOptions& options, GeneralisedData& data) {
   if (options.gplvm > X.cols())
     throw InputError(fmt::format(
         "gplvm is {}, but there are {} input columns; a latent space has no more dimensions",
         options.gplvm, X.cols()));
-  std::vector<Index> all, places;  // those of the observed among all
-  for (Index i = 0; i < X.rows(); ++i) {
-    if (options.weights.size() && options.weights(i) == 0.0) continue;
-    if (places.size() < observed.size() && observed[places.size()] == i)
-      places.push_back(static_cast<Index>(all.size()));
-    all.push_back(i);
+  const std::vector<Index> all = rows_of_map(X.rows(), options.weights);
+  std::vector<Index> places;  // those of the observed among all
+  for (std::size_t i = 0; i < all.size() && places.size() < observed.size(); ++i)
+    if (observed[places.size()] == all[i]) places.push_back(static_cast<Index>(i));
+  data.input_map = options.input_map;
+  if (!data.input_map) {
+    TrainingOptions none;
+    none.max_iterations = 0;
+    none.starts = 1;
+    const RowMatrix scaled = data.scaled.inputs.apply(RowMatrix(X(all, Eigen::all)));
+    data.input_map = latent_space(map_of(scaled, options, std::move(none)).fit());
   }
-  data.input_map =
-      options.input_map
-          ? options.input_map
-          : latent_space(data.scaled.inputs.apply(RowMatrix(X(all, Eigen::all))), options, data);
   const LatentFeatures* found = data.input_map.gplvm();
   const RowMatrix features = found ? found->of_fit() : RowMatrix();
   if (features.rows() != static_cast<Index>(all.size()))
@@ -230,6 +232,42 @@ GeneralisedData generalised_data(FileRows& rows, const FunctionOptions& options,
   for (Index p = 0; p < rows.outputs(); ++p) check_classes(l, Vector(out.scaled.Y.col(p)));
   if (!real) check_targets(l, rows);
   return out;
+}
+
+InputMap UntrainedMap::train(const FunctionOptions& options, const Scaling& inputs,
+                             Trainer& trainer, std::vector<std::string>& warnings) const {
+  TrainingOptions training;
+  training.max_iterations = options.training.max_iterations;
+  if (options.training.tell)
+    training.tell = [&](const std::string& text) { options.training.tell(of_map + text); };
+  const std::vector<Index> all = rows_of_map(X.rows(), options.weights);
+  GplvmFit fit = map_of(inputs.apply(RowMatrix(X(all, Eigen::all))), options, std::move(training))
+                     .fit(trainer);
+  for (const auto& warning : fit.summary.warnings) warnings.push_back(of_map + warning);
+  return latent_space(std::move(fit));
+}
+
+InputMap UntrainedMap::of(const FitNode& fit, const FunctionOptions& options,
+                          const Scaling& inputs) const {
+  const auto* other = dynamic_cast<const GeneralisedFit*>(&fit);
+  const LatentFeatures* map = other ? other->input_map.gplvm() : nullptr;
+  const auto rows = static_cast<Index>(rows_of_map(X.rows(), options.weights).size());
+  const bool same =
+      map && map->fit().mean.rows() == rows && other->input_scaling.cols() == inputs.cols() &&
+      other->input_scaling.shift == inputs.shift && other->input_scaling.scale == inputs.scale;
+  return same ? other->input_map : InputMap();
+}
+
+void UntrainedMap::settle(const Parameters& said, Parameters& parameters) const {
+  const UserSettings user(chosen, said);
+  for (const Parameter& p : said.all())
+    if (user.holds(p.path) && parameters.contains(p.path) &&
+        parameters.at(p.path).value.size() != p.value.size())
+      throw InputError(
+          fmt::format("{} was given {} values, but the trained latent space of the inputs asks for "
+                      "{}: it does not use all of its dimensions; lower gplvm",
+                      p.path, p.value.size(), parameters.at(p.path).value.size()));
+  user.give(parameters);
 }
 
 Parameters function_parameters(const FunctionOptions& options, const RowSource& rows, ConstRows Y,

@@ -8,6 +8,7 @@
 #include "covary/error.hpp"
 #include "covary/models/generalised.hpp"
 #include "models/choose_again.hpp"
+#include "models/generalised_data.hpp"
 #include "models/starts.hpp"
 
 namespace covary {
@@ -65,9 +66,32 @@ std::optional<Summary> Generalised::settle_Z(Trainer& trainer, Jitter& jitter) {
   return first ? std::optional(first->summary) : std::nullopt;
 }
 
+// The model that has this map, at what was said of the parameters of this one.
+void Generalised::see(InputMap map) {
+  GeneralisedOptions o = options_;
+  o.input_map = std::move(map);
+  Generalised made(untrained_->X, Vector(untrained_->Y.col(0)), std::move(o));
+  untrained_->settle(parameters_, made.parameters_);
+  made.resume_ = std::move(resume_);
+  *this = std::move(made);
+}
+
+void Generalised::take_latent_space(const FitNode& from) {
+  if (!untrained_) return;
+  InputMap map =
+      untrained_->of(from, with_function_options<FunctionOptions>(options_), input_scaling_);
+  if (map) see(std::move(map));
+}
+
 GeneralisedFit Generalised::fit() {
-  Jitter jitter{options_.jitter};
   Trainer trainer(options_.training, std::exchange(resume_, {}));
+  if (untrained_) {
+    std::vector<std::string> warnings;
+    see(untrained_->train(with_function_options<FunctionOptions>(options_), input_scaling_, trainer,
+                          warnings));
+    warnings_.insert(warnings_.end(), warnings.begin(), warnings.end());
+  }
+  Jitter jitter{options_.jitter};
   std::optional<Summary> before;
   if (features_ && options_.training.max_iterations > 0) before = settle_Z(trainer, jitter);
   Summary summary =

@@ -13,7 +13,8 @@ void check_lengths(const FitOptions& o, const ModelEntry& entry, Index rows) {
   if (!entry.reads("fit", "batch")) return;
   constexpr Index most_full_rows = 20000;  // of svgp, unless --batch says otherwise
   const bool batches = entry.form == Form::minibatches || o.batch > 0 || rows > most_full_rows;
-  if (batches && o.is_given("max-iter") && o.max_iter > 0)
+  // A latent space of the inputs is found by all rows.
+  if (batches && o.is_given("max-iter") && o.max_iter > 0 && o.gplvm == 0)
     throw InputError(fmt::format(
         "{} trains by minibatches here, for --epochs; --max-iter can only be 0", entry.written));
   for (const char* option : {"epochs", "steps", "learning-rate", "schedule", "decay", "every",

@@ -123,10 +123,11 @@ TrainingOptions FitRequest::training() const {
 void FitRequest::settle(Parameters& parameters) {
   if (from) {
     for (const Parameter& p : std::vector<Parameter>(parameters.all())) {
+      const Parameters& there = (*from)->parameters;
       const bool matches =
-          from->contains(p.path) && from->at(p.path).value.size() == p.value.size();
+          there.contains(p.path) && there.at(p.path).value.size() == p.value.size();
       (matches ? taken : not_found).push_back(p.path);
-      if (matches) parameters.set(p.path, from->at(p.path).value);
+      if (matches) parameters.set(p.path, there.at(p.path).value);
     }
     tell(fmt::format(
         "start from {}: {}{}", options.from,
@@ -141,7 +142,7 @@ TrainingState FitRequest::resume(const Parameters& parameters) {
   // A start of a latent-variable model that has come to its limit is over.
   Sha256 digest;
   digest.update(entry->label() + " " + model +
-                print_course(options, entry->reads("fit", "latent")));
+                print_course(options, entry->reads("fit", "latent") || options.gplvm > 0));
   add(digest, data);
   add(digest, parameters);
   return session->resume(digest.hex());

@@ -69,7 +69,7 @@ FitRun::FitRun(const TrainingRows& rows, FitOptions options, Tell tell) {
   const FitOptions& o = request_.options;
   if (!o.folds.empty()) folds_ = make_folds(o, request_.data);
   cost_ = forecast(*request_.entry, problem_size(request_.data, o), o, request_.tell);
-  if (!o.from.empty()) request_.from = load(o.from)->parameters;
+  if (!o.from.empty()) request_.from = load(o.from);
 }
 
 Fit FitRun::train(FitSession& session) {

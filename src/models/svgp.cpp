@@ -66,6 +66,8 @@ Svgp::Svgp(ConstRows X, ConstRows Y, SvgpOptions options) : options_(std::move(o
   take(generalised_data(X, Y, with_function_options<FunctionOptions>(options_)));
   rows_ = std::make_shared<MemoryRows>(X_, Y_, aux_, weights_);
   begin();
+  if (UntrainedMap::is_asked(with_function_options<FunctionOptions>(options_)))
+    untrained_ = std::make_shared<UntrainedMap>(UntrainedMap{X, Y, parameters_});
 }
 
 Svgp::Svgp(std::shared_ptr<FileRows> rows, SvgpOptions options) : options_(std::move(options)) {
@@ -87,7 +89,6 @@ void Svgp::take(GeneralisedData data) {
   output_scaling_ = std::move(data.scaled.outputs);
   log_jacobian_ = data.scaled.log_jacobian;
   warnings_ = std::move(data.scaled.warnings);
-  resume_.seconds = data.seconds;
 }
 
 // The size of batches, parameters scaled to the data, and the first inducing inputs.
@@ -214,6 +215,7 @@ void Svgp::set_features(const FeaturesPtr& features) {
 void Svgp::start_from(const Svgp& other) {
   parameters_ = other.parameters_;
   *settings_ = *other.settings_;
+  untrained_ = other.untrained_;
 }
 
 // The order of the parameters: kernels, likelihood, mean, mixing, inducing inputs.

@@ -12,6 +12,7 @@
 #include "inference/uncollapsed_steps.hpp"
 #include "models/choose_again.hpp"
 #include "models/feature_settings.hpp"
+#include "models/generalised_data.hpp"
 #include "models/q_blocks.hpp"
 #include "models/starts.hpp"
 
@@ -93,6 +94,23 @@ Summary Svgp::train_batches(Trainer& trainer, NaturalGaussian& q, Jitter& jitter
   return out;
 }
 
+// The model that has this map, at what was said of the parameters of this one.
+void Svgp::see(InputMap map) {
+  SvgpOptions o = options_;
+  o.input_map = std::move(map);
+  Svgp made(untrained_->X, untrained_->Y, std::move(o));
+  untrained_->settle(parameters_, made.parameters_);
+  made.resume_ = std::move(resume_);
+  *this = std::move(made);
+}
+
+void Svgp::take_latent_space(const FitNode& from) {
+  if (!untrained_) return;
+  InputMap map =
+      untrained_->of(from, with_function_options<FunctionOptions>(options_), input_scaling_);
+  if (map) see(std::move(map));
+}
+
 GeneralisedFit Svgp::fit() {
   if (rows_->outputs() > 1 && options_.likelihood.classes() > 0 &&
       options_.likelihood.functions() > 1)
@@ -101,6 +119,12 @@ GeneralisedFit Svgp::fit() {
         "output on its own",
         options_.likelihood.print()));
   Trainer trainer(options_.training, std::exchange(resume_, {}));
+  if (untrained_) {
+    std::vector<std::string> warnings;
+    see(untrained_->train(with_function_options<FunctionOptions>(options_), input_scaling_, trainer,
+                          warnings));
+    warnings_.insert(warnings_.end(), warnings.begin(), warnings.end());
+  }
   NaturalGaussian q = prior();
   Jitter jitter{options_.jitter};
   settings_->look(parameters_, true);

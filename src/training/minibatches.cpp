@@ -51,6 +51,7 @@ class Trainer::Minibatches {
       : trainer_(trainer),
         options_(trainer.options_),
         problem_(problem),
+        stopped_before_(trainer.stopped()),
         steps_(steps_of(options_, problem)),
         // At first q(u) alone: the gradients of the rest at a q far from its place are huge, and
         // Adam would remember them for a thousand steps.
@@ -77,7 +78,8 @@ class Trainer::Minibatches {
                              problem_.blocks(), minibatches, {}};
     over_ = summary_.stop == Stop::diverged;
     if (over_) trainer_.keep(std::move(part));
-    tell(true);
+    // A part before this one that was stopped is where a state is to go on.
+    if (!stopped_before_) tell(true);
     if (summary_.stop == Stop::steps) {
       trainer_.state_ = state();
       trainer_.at_limit_ = std::move(part);
@@ -204,6 +206,7 @@ class Trainer::Minibatches {
   Trainer& trainer_;
   const TrainingOptions& options_;
   const MinibatchProblem& problem_;
+  bool stopped_before_;
   Index steps_, hold_, moves_;
   AdamOptions adam_options_;
   MinibatchState at_;
@@ -224,7 +227,8 @@ Minimum Trainer::minimise(const MinibatchProblem& problem) {
     return {std::move(done.run), std::move(done.summary)};
   }
   if (state_.run || next_ < state_.done.size())
-    throw InputError("the state to resume is from training over all rows, but this training is by minibatches");
+    throw InputError(
+        "the state to resume is from training over all rows, but this training is by minibatches");
   return Minibatches(*this, problem).run();
 }
 

@@ -159,7 +159,7 @@ class Classes(ClassTable):
         self.refused("update", model, test, "--out", self.path("u.cov"), says=["update is not available for class_density"])
         for arguments, words in ((["--folds", "3"], "class_density does not read it"),
                                  (["--likelihood", "poisson"], "class_density does not read it"),
-                                 (["--fix", "kernel"], "choose from class.0.kernel.variance")):
+                                 (["--fix", "kernel"], "class.0.latent.mean, class.0.latent.variance, class.0.kernel.variance")):
             self.refused("fit", train, "--target", "digit", "--model", "class_density", *arguments, says=[words])
 
     def test_every_method_fits_and_is_saved(self):
@@ -290,8 +290,9 @@ class Svgp(ClassTable):
         diagonals = ("--model", "svgp", "--kernel", "se@0 + se@1", "--features", "stacked(eigen)", "--covariance", "diagonal",
                      "--inducing", "12", "--batch", "40", "--epochs", "40")
         for options in (self.batches, diagonals, ("--model", "svgp", "--inducing", "8", "--max-iter", "12"),
-                        ("--model", "laplace", "--max-iter", "12")):
-            with self.subTest(options[1], batches=options == self.batches):
+                        ("--model", "laplace", "--max-iter", "12"), ("--model", "laplace", "--gplvm", "1", "--max-iter", "12"),
+                        (*self.batches, "--gplvm", "1", "--max-iter", "12")):
+            with self.subTest(options):
                 whole = self.plain(self.fit(*options))
                 run = subprocess.Popen([COVARY, "fit", self.train, "--target", "kind", "--inputs", "a,b", *options,
                                         "--checkpoint", state], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -308,6 +309,25 @@ class Svgp(ClassTable):
                 self.refused("fit", self.train, "--target", "kind", "--inputs", "a,b", *options, "--seed", "1", "--quiet",
                              "--checkpoint", state, "--resume", says=["another fit"])
                 os.remove(state)
+
+    def test_a_latent_space_is_a_stage_of_the_same_training(self):
+        state = ("--checkpoint", self.path("k.ckpt"))
+        for options in (("--model", "laplace"), ("--model", "svgp", "--inducing", "8", "--batch", "40", "--epochs", "5")):
+            with self.subTest(options):
+                options = (*options, "--gplvm", "1", "--max-iter", "12")
+                whole = self.fit(*options)
+                brief = self.fit(*options, *state, "--max-seconds", "0.01")
+                self.assertFalse(brief["converged"])
+                self.assertIn("the limit of 0.01 seconds was reached", brief["reason"])
+                resumed = self.fit(*options, *state, "--resume")
+                del resumed["evaluations"]  # a search along a line that was cut off begins again
+                self.assertEqual(self.plain(resumed), {k: v for k, v in self.plain(whole).items() if k != "evaluations"})
+                again = self.fit("--from", self.path("c.cov"), *options, "--max-iter", "0", out="d.cov")
+                self.assertEqual(again["gplvm"], whole["gplvm"])
+                self.assertAlmostEqual(again["value"], whole["value"], places=5)
+                self.refused("fit", self.train, "--target", "kind", "--inputs", "a,b", *options, "--max-iter", "13",
+                             *state, "--resume", says=["another fit"])
+                os.remove(self.path("k.ckpt"))
 
     def test_interrupted_it_says_how_to_go_on(self):
         state = self.path("state.ckpt")

@@ -112,11 +112,13 @@ TEST(InputMap, AMapFoundBeforeIsNotFoundAgain) {
   for (const bool latent : {true, false}) {
     FunctionOptions o = with_gplvm();
     if (!latent) o.gplvm = 0, o.pca = 2;
-    const Generalised first(X, y, with_function_options<GeneralisedOptions>(o));
+    Generalised first(X, y, with_function_options<GeneralisedOptions>(o));
+    first.fit();
     FunctionOptions again = o;
     again.input_map = first.input_map();
     again.seed = 9;  // would find another one
     Generalised model(X, y, with_function_options<GeneralisedOptions>(again));
+    model.start_from(first);
     EXPECT_EQ(model.objective(model.parameters().flatten(), nullptr),
               first.objective(first.parameters().flatten(), nullptr));
     if (latent) {
@@ -129,25 +131,67 @@ TEST(InputMap, AMapFoundBeforeIsNotFoundAgain) {
   }
 }
 
-// The time of the map's training counts, and its progress is seen; a checkpoint is not of it.
-TEST(InputMap, TrainsWithinTheLimitOfTime) {
+// Taken up from any place, of the map or of the model, it ends with the same bits; and so it does
+// where time ran out on the way.
+template <class Model, class Options>
+void is_one_training(Options o) {
+  const auto [X, y] = curve(25, 1);
+  o.likelihood = "bernoulli(logit)";
+  o.training.max_iterations = 12;
+  std::vector<TrainingState> states;
+  o.training.after_iteration = [&](const TrainingProgress& now) { states.push_back(now.state()); };
+  const GeneralisedFit whole = Model(X, y, o).fit();
+  const std::size_t count = states.size();
+  ASSERT_GT(count, 60U);
+  o.training.after_iteration = nullptr;
+  const auto ends_the_same = [&](const TrainingState& state) {
+    Model again(X, y, o);
+    again.resume(state);
+    const GeneralisedFit fit = again.fit();
+    EXPECT_EQ(fit.value, whole.value);
+    EXPECT_EQ(fit.parameters.values(), whole.parameters.values());
+    EXPECT_EQ(fit.input_map.gplvm()->of_fit(), whole.input_map.gplvm()->of_fit());
+    EXPECT_EQ(fit.summary.evaluations, whole.summary.evaluations);
+  };
+  for (const std::size_t at : {std::size_t{2}, count / 4, count / 2, count - 8}) {
+    SCOPED_TRACE(at);
+    ends_the_same(states[at]);
+  }
+  Index seen = 0;
+  TrainingState last;
+  o.training.stop = [&] { return seen >= 7; };
+  o.training.after_iteration = [&](const TrainingProgress& now) {
+    ++seen;
+    last = now.state();
+  };
+  const GeneralisedFit brief = Model(X, y, o).fit();
+  EXPECT_EQ(brief.summary.stop, Stop::caller);
+  EXPECT_FALSE(brief.summary.converged);
+  o.training.stop = nullptr;
+  o.training.after_iteration = nullptr;
+  ends_the_same(last);
+  o.training.max_seconds = 1e-9;
+  EXPECT_EQ(Model(X, y, o).fit().summary.stop, Stop::seconds);
+}
+TEST(InputMap, TheGplvmIsTheFirstStageOfOneTraining) {
+  is_one_training<Generalised>(with_function_options<GeneralisedOptions>(with_gplvm()));
+  auto o = with_function_options<SvgpOptions>(with_gplvm());
+  o.inducing = 5;
+  is_one_training<Svgp>(o);
+  o.training.batch = 10;
+  o.training.steps = 40;
+  is_one_training<Svgp>(o);
+}
+
+// What is said of the parameters before the map is trained holds there.
+TEST(InputMap, SettingsOutlastTheTrainingOfTheMap) {
   const auto [X, y] = curve(25, 1);
   auto o = with_function_options<GeneralisedOptions>(with_gplvm());
-  o.likelihood = "bernoulli(logit)";
-  Index of_map = 0, of_model = 0;
-  o.training.after_iteration = [&](const TrainingProgress& now) {
-    ++(now.state ? of_model : of_map);
-  };
-  Generalised whole(X, y, o);
-  EXPECT_GT(of_map, 0);
-  EXPECT_EQ(of_model, 0);
-  whole.fit();
-  EXPECT_GT(of_model, 0);
-  o.training.max_seconds = 1e-9;
-  of_map = of_model = 0;
-  const GeneralisedFit brief = Generalised(X, y, o).fit();
-  EXPECT_EQ(of_map + of_model, 0);
-  EXPECT_EQ(brief.summary.stop, Stop::seconds);
+  o.kernel = "se";
+  Generalised model(X, y, o);
+  model.parameters().set("kernel.variance", 3.5);
+  model.parameters().fix("kernel.variance");
+  EXPECT_EQ(model.fit().parameters.at("kernel.variance").value(0), 3.5);
 }
 
 TEST(InputMap, RefusesWhatHasNoMeaning) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,8 @@
 #include "covary/models/regression.hpp"
 
 namespace covary {
+
+struct UntrainedMap;
 
 struct GeneralisedOptions {
   Inference method = Inference::laplace;  // or ep, vi, sparse_ep
@@ -55,8 +58,10 @@ class Generalised {
   // kernels function.0.kernel.…. In the units the model sees.
   Parameters& parameters() { return parameters_; }
   const Parameters& parameters() const { return parameters_; }
+  // Those of another model of these data.
+  void start_from(const Generalised& other);
   const Scaling& input_scaling() const { return input_scaling_; }
-  const InputMap& input_map() const { return input_map_; }
+  const InputMap& input_map() const { return input_map_; }  // a GP-LVM is trained by fit()
   const Scaling& output_scaling() const { return output_scaling_; }
   const GeneralisedOptions& options() const { return options_; }
   Index rows() const { return model_.X.rows(); }
@@ -71,9 +76,13 @@ class Generalised {
   // −(evidence + log prior) of the free unconstrained vector, in model units.
   std::optional<double> objective(const Vector& u, Vector* gradient) const;
 
+  // With a GP-LVM of the inputs: that of another fit, if it is of these rows, so that it is not
+  // trained again.
+  void take_latent_space(const FitNode& from);
   // The next fit() goes on from a state of the training of a model of the same data, parameters and
   // options, and ends with the same bits as that one.
   void resume(TrainingState state) { resume_ = std::move(state); }
+  // A GP-LVM of the inputs comes first, in the same training.
   GeneralisedFit fit();
 
  private:
@@ -99,6 +108,8 @@ class Generalised {
   FunctionApproximation by_method(const FunctionModel& model, const FunctionParameters& at,
                                   FunctionParameters* bar) const;
   std::optional<double> objective(const Vector& u, Vector* gradient, Jitter& jitter) const;
+  void see(InputMap map);
+  void begin_inducing();
   RowMatrix choose_Z(Index M);
   Problem problem(Jitter& jitter);
   std::optional<Summary> settle_Z(Trainer& trainer, Jitter& jitter);
@@ -107,6 +118,7 @@ class Generalised {
   MultiFunctionModel model_;  // the data as the model sees them
   Scaling input_scaling_, output_scaling_;
   InputMap input_map_;
+  std::shared_ptr<const UntrainedMap> untrained_;  // or none
   double log_jacobian_ = 0.0;
   std::vector<std::string> warnings_;
   FeaturesPtr features_;  // or none

@@ -36,7 +36,7 @@ struct FitRequest {
   ModelData data;
   Tell tell = [](const std::string&) {};
   FitSession* session = nullptr;
-  std::optional<Parameters> from = {};  // start at their values where paths match
+  std::optional<Fit> from = {};  // start at its parameters' values where paths match
   // What was taken from there, and what was not to be found.
   std::vector<std::string> taken = {}, not_found = {};
 
@@ -59,6 +59,8 @@ struct FitRequest {
   // The same where the fit is made of what the model finds.
   template <class Model, class Make>
   auto train_with(Model& made, const Make& make, double shift = 0.0) {
+    if constexpr (requires { made.take_latent_space(**from); })
+      if (from) made.take_latent_space(**from);
     settle(made.parameters());
     made.resume(resume(made.parameters()));
     return around([&] { return make(made.fit()); }, shift);

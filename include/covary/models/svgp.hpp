@@ -18,6 +18,7 @@ namespace covary {
 
 class FeatureSettings;
 struct GeneralisedData;
+struct UntrainedMap;
 
 struct SvgpOptions {
   Kernel kernel = "se(ard)";
@@ -88,7 +89,7 @@ class Svgp {
   void start_from(const Svgp& other);
   const SvgpOptions& options() const { return options_; }
   const Scaling& input_scaling() const { return input_scaling_; }
-  const InputMap& input_map() const { return input_map_; }
+  const InputMap& input_map() const { return input_map_; }  // a GP-LVM is trained by fit()
   const Scaling& output_scaling() const { return output_scaling_; }
   const std::vector<std::string>& warnings() const { return warnings_; }
   Index rows() const { return rows_->rows(); }
@@ -107,10 +108,14 @@ class Svgp {
                          Jitter& jitter, Vector* gradient, UncollapsedGradient& of_q) const;
   NaturalGaussian prior() const;  // where q begins
 
+  // With a GP-LVM of the inputs: that of another fit, if it is of these rows, so that it is not
+  // trained again.
+  void take_latent_space(const FitNode& from);
   // The next fit() goes on from a state of the training of a model of the same data, parameters and
   // options, and ends with the same bits as that one.
   void resume(TrainingState state) { resume_ = std::move(state); }
 
+  // A GP-LVM of the inputs comes first, in the same training.
   GeneralisedFit fit();
   // The model as training stands, for a look at it on the way. Its value is that of the last
   // evaluation; of minibatches, a moving average.
@@ -125,6 +130,7 @@ class Svgp {
   };
   void take(GeneralisedData data);
   void begin();
+  void see(InputMap map);
   void choose_features(Index M);
   void set_inputs(ConstRows Z);
   static bool is_feature(const std::string& path);
@@ -164,6 +170,7 @@ class Svgp {
   Vector aux_, weights_;
   Scaling input_scaling_, output_scaling_;
   InputMap input_map_;
+  std::shared_ptr<const UntrainedMap> untrained_;  // or none
   double log_jacobian_ = 0.0;
   std::vector<std::string> warnings_;
   std::shared_ptr<const RowSource> rows_;
