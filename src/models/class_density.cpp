@@ -26,35 +26,26 @@ std::vector<std::vector<Index>> rows_of_classes(ConstVector labels, std::size_t 
   return out;
 }
 
-// What the trainings of all classes come to.
-void add(const std::string& name, const Summary& density, Summary& all) {
-  const bool first = all.iterations == 0 && all.seconds == 0.0;
+// What the trainings of all classes come to, but for what the trainer counts.
+void add(const std::string& name, const Summary& density, bool first, Summary& all) {
   all.objective = density.objective;
   all.converged = (first || all.converged) && density.converged;
   all.stop = density.stop == Stop::converged && !first ? all.stop : density.stop;
   if (!density.converged) all.reason = fmt::format("class {}: {}", name, density.reason);
   all.initial_value += density.initial_value;
   all.iterations += density.iterations;
-  all.evaluations += density.evaluations;
-  all.rejected_evaluations += density.rejected_evaluations;
   all.gradient_norm = std::max(all.gradient_norm, density.gradient_norm);
-  all.seconds += density.seconds;
   all.jitter = std::max(all.jitter, density.jitter);
   all.route = density.route;
   for (const auto& warning : density.warnings)
     all.warnings.push_back(fmt::format("class {}: {}", name, warning));
 }
 
-bool is_of_mapping(const Parameter& p) {
-  return p.path.starts_with("kernel") || p.path.starts_with("likelihood");
-}
-
 std::string prefix(std::size_t k) { return fmt::format("class.{}.", k); }
 
-// Adds those of the mapping of class k under its name.
-void add_mapping(std::size_t k, const Parameters& own, Parameters& to) {
+// Adds those of class k under its name.
+void add_class(std::size_t k, const Parameters& own, Parameters& to) {
   for (Parameter p : own.all()) {
-    if (!is_of_mapping(p)) continue;
     p.path = prefix(k) + p.path;
     if (!p.tied_to.empty()) p.tied_to = prefix(k) + p.tied_to;
     to.add(std::move(p));
@@ -91,7 +82,7 @@ Gplvm ClassDensity::density(std::size_t k, const GplvmOptions& options) const {
 Parameters& ClassDensity::parameters() {
   if (parameters_.size() == 0) {
     for (std::size_t k = 0; k < rows_.size(); ++k)
-      add_mapping(k, density(k, options_.gplvm).parameters(), chosen_);
+      add_class(k, density(k, options_.gplvm).parameters(), chosen_);
     parameters_ = chosen_;
   }
   return parameters_;
@@ -118,13 +109,14 @@ ClassDensityFit ClassDensity::fit() const {
     user.give(model.parameters(), prefix(k));
     GplvmFit fitted = model.fit(trainer);
     for (Index d = 0; d < X_.cols(); ++d) fitted.output_names.push_back(fmt::format("x{}", d));
-    add_mapping(k, fitted.parameters, out.parameters);
+    add_class(k, fitted.parameters, out.parameters);
     out.value += fitted.value;
     out.log_prior += fitted.log_prior;
-    add(name(k), fitted.summary, out.summary);
+    add(name(k), fitted.summary, k == 0, out.summary);
     out.densities.push_back(std::move(fitted));
   }
   out.summary.value = out.value;
+  trainer.complete(out.summary);
   if (out.summary.reason.empty()) out.summary.reason = "every density converged";
   return out;
 }

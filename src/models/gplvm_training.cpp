@@ -194,7 +194,9 @@ Minimum Gplvm::train_from(Index start, Trainer& trainer, Jitter& jitter) {
 
 GplvmFit Gplvm::fit() {
   Trainer trainer(options_.training, std::exchange(resume_, {}));
-  return fit(trainer);
+  GplvmFit out = fit(trainer);
+  trainer.complete(out.summary);
+  return out;
 }
 
 GplvmFit Gplvm::fit(Trainer& trainer) {
@@ -216,9 +218,7 @@ GplvmFit Gplvm::fit(Trainer& trainer) {
       });
   parameters_ = std::move(kept);
   views_ = std::move(kept_views);
-  GplvmFit out = finished(std::move(best), kept_jitter);
-  trainer.complete(out.summary);
-  return out;
+  return finished(std::move(best), kept_jitter);
 }
 
 GplvmFit Gplvm::finished(Minimum best, Jitter& jitter) const {

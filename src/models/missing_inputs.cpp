@@ -170,7 +170,8 @@ MissingInputsFit MissingInputsRegression::fit() const {
   const auto& d = data_;
   Trainer trainer(options_.training, resume_);
   Gplvm model = started_model({chosen_, parameters_}, trainer);
-  const GplvmFit fit = model.fit(trainer);
+  GplvmFit fit = model.fit(trainer);
+  trainer.complete(fit.summary);
   return {as_regression(fit, d.inputs, d.outputs, d.log_jacobian, d.warnings),
           d.inputs.undo(fit.mean), d.inputs.undo_variance(fit.variance)};
 }

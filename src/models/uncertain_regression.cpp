@@ -171,7 +171,8 @@ UncertainInputsFit UncertainInputsRegression::fit() const {
   user.give(model.parameters());
   start_mapping(model.parameters(), first, true);
   find_start(model, trainer);
-  const GplvmFit fit = model.fit(trainer);
+  GplvmFit fit = model.fit(trainer);
+  trainer.complete(fit.summary);
   RegressionFit regression = as_regression(fit, inputs_, outputs_, log_jacobian_, warnings_);
   regression.model = "noisy_inputs";
   const Vector variance = fit.parameters.contains("inputs.variance")

@@ -96,6 +96,7 @@ WarpedRegressionFit WarpedRegression::fit() const {
   user.give(model.parameters());
   WarpedRegressionFit out(model.fit(trainer));
   Summary& summary = out.summary;
+  trainer.complete(summary);
   if (plain && !(summary.value > plain->summary.value))
     summary.warnings.push_back(
         fmt::format("the warp gains nothing: its bound is {:.4g}, that of vfe without it {:.4g}",

@@ -16,6 +16,7 @@ Minimum Trainer::best_of(Index first, Index count, const std::function<Minimum(I
   std::optional<Minimum> best;
   Index best_start = first;
   const Index evaluations_before = evaluations_, rejected_before = rejected_;
+  const double seconds_before = seconds();
   std::vector<Summary::Start> table;
   starts_ = count;
   for (Index start = first; start < first + count; ++start) {
@@ -56,7 +57,7 @@ Minimum Trainer::best_of(Index first, Index count, const std::function<Minimum(I
   Summary& summary = best->summary;
   summary.evaluations = evaluations_ - evaluations_before;
   summary.rejected_evaluations = rejected_ - rejected_before;
-  summary.seconds = seconds();
+  summary.seconds = seconds() - seconds_before;
   summary.best_start = best_start;
   if (count > 1) summary.starts = std::move(table);
   return std::move(*best);

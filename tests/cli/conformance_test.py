@@ -116,6 +116,15 @@ class Fits(EveryModel):
             os.remove(self.path("state.ckpt"))
 
     @for_every_model
+    def test_from_its_file_it_starts_where_it_ended(self, label, entry, fit):
+        if "start from" not in entry["capabilities"]:
+            return
+        call = self.call_of(label, ("--from", self.file_of(label), "--max-iter", "0"))
+        again = self.run_json("fit", *call)
+        self.assertEqual(again["from"]["not_found"], [])
+        self.assertAlmostEqual(again["value"], fit["value"], delta=1e-6 * max(1.0, abs(fit["value"])))
+
+    @for_every_model
     def test_any_number_of_threads_gives_the_same_bits(self, label, entry, fit):
         table, given = self.many(label)
         results = []

@@ -62,6 +62,27 @@ TEST(ClassDensity, ClassifiesByBayesRule) {
   }
 }
 
+// Evaluations and seconds are those of all classes, each counted once; and the record has all that
+// training starts from.
+TEST(ClassDensity, TheSummaryCountsEveryClassOnce) {
+  const auto [X, labels] = curves(8, 3);
+  const ClassDensityFit fit = fit_class_density(X, labels, quick());
+  Index evaluations = 0;
+  double seconds = 0.0;
+  for (const GplvmFit& density : fit.densities) {
+    evaluations += density.summary.evaluations;
+    seconds += density.summary.seconds;
+  }
+  EXPECT_EQ(fit.summary.evaluations, evaluations);
+  EXPECT_GE(fit.summary.seconds, seconds);
+  EXPECT_LT(fit.densities[1].summary.seconds, fit.summary.seconds);
+  ClassDensityOptions o = quick();
+  o.gplvm.training.max_iterations = 0;
+  ClassDensity again(X, labels, o);
+  again.parameters().set_values(fit.parameters.values());
+  EXPECT_NEAR(again.fit().value, fit.value, 1e-6 * std::abs(fit.value));
+}
+
 TEST(ClassDensity, RowsWithoutALabelAreLeftOut) {
   auto [X, labels] = curves(8, 3);
   labels(0) = labels(1) = std::nan("");
