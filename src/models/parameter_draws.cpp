@@ -41,16 +41,9 @@ struct Target {
 
 Target target_of(const ParameterPosterior& posterior, double asked) {
   const Index n = posterior.size();
-  Jitter jitter{asked};
-  const auto f = [&](const Vector& phi, Vector* g) { return posterior(phi, g, jitter); };
-  Target out{posterior, asked, minimise(f, posterior.at_parameters()).state.u, {}, {}};
-  const auto gradient = [&](const Vector& phi) {
-    Vector g = Vector::Zero(n);
-    f(phi, &g);
-    return g;
-  };
+  auto [mode, value, H] = posterior.mode(asked);
+  Target out{posterior, asked, std::move(mode), {}, {}};
   // Slices find their own size, so that a rough scale will do where the Hessian is no covariance.
-  Matrix H = hessian(gradient, out.mode);
   try {
     out.L = cholesky(H, "the Hessian at the posterior mode").L;
   } catch (const NumericalError&) {

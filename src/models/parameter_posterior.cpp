@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "covary/training/lbfgs.hpp"
+
 namespace covary {
 
 Matrix hessian(const std::function<Vector(const Vector&)>& gradient, const Vector& u) {
@@ -114,6 +116,19 @@ std::optional<double> ParameterPosterior::operator()(const Vector& phi, Vector* 
     *gradient = -g;
   }
   return -value;
+}
+
+ParameterPosterior::Mode ParameterPosterior::mode(double jitter) const {
+  Jitter own{jitter};
+  const auto f = [&](const Vector& phi, Vector* g) { return (*this)(phi, g, own); };
+  LbfgsState found = minimise(f, at_parameters()).state;
+  const auto gradient = [&](const Vector& phi) {
+    Vector g = Vector::Zero(size());
+    f(phi, &g);
+    return g;
+  };
+  Matrix H = hessian(gradient, found.u);
+  return {std::move(found.u), found.value, std::move(H)};
 }
 
 }  // namespace covary

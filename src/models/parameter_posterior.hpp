@@ -24,6 +24,14 @@ class ParameterPosterior {
   // −log p(Y|θ)p(θ)|dθ/dφ|, and ∂/∂φ; nothing where values are not finite.
   std::optional<double> operator()(const Vector& phi, Vector* gradient, Jitter& jitter) const;
 
+  // Where the density is highest, sought from the parameters given: −log p and its Hessian there.
+  struct Mode {
+    Vector phi;
+    double value;
+    Matrix hessian;
+  };
+  Mode mode(double jitter) const;
+
  private:
   struct Entry {
     Index at;  // in values()

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
 
 #include "covary/error.hpp"
 #include "covary/linalg/cholesky.hpp"
@@ -62,20 +63,13 @@ ParameterPosterior Regression::parameter_posterior() const {
 double Regression::laplace_log_evidence() const {
   const ParameterPosterior posterior = parameter_posterior();
   const Index n = posterior.size();
-  Jitter jitter{options_.jitter};
-  if (n == 0) return evidence(parameters_.values(), jitter, nullptr) - log_jacobian_;
-  const auto f = [&](const Vector& phi, Vector* gradient) {
-    return posterior(phi, gradient, jitter);
-  };
-  const Minimum mode = minimise(f, posterior.at_parameters());
-  const auto gradient = [&](const Vector& phi) {
-    Vector g(n);
-    f(phi, &g);
-    return g;
-  };
-  const Cholesky factor =
-      cholesky(hessian(gradient, mode.state.u), "the Hessian at the posterior mode");
-  return -mode.state.value + 0.5 * static_cast<double>(n) * 1.83787706640934548356 -
+  if (n == 0) {
+    Jitter jitter{options_.jitter};
+    return evidence(parameters_.values(), jitter, nullptr) - log_jacobian_;
+  }
+  ParameterPosterior::Mode mode = posterior.mode(options_.jitter);
+  const Cholesky factor = cholesky(std::move(mode.hessian), "the Hessian at the posterior mode");
+  return -mode.value + 0.5 * static_cast<double>(n) * 1.83787706640934548356 -
          0.5 * factor.log_determinant() - log_jacobian_;
 }
 
