@@ -28,17 +28,6 @@ void start_mapping(Parameters& mapping, const RegressionFit& plain, bool inducin
   }
 }
 
-void minimise_held(Trainer& trainer, const Problem& problem, const std::vector<std::string>& paths,
-                   const Trainer::Part& part) {
-  Parameters& parameters = *problem.parameters;
-  const Parameters before = parameters;
-  for (const std::string& path : paths) parameters.fix(path);
-  if (parameters.free_size() > 0) trainer.minimise(problem, part);
-  const Vector values = parameters.values();
-  parameters = before;
-  parameters.set_values(values);
-}
-
 RegressionFit as_regression(const GplvmFit& fit, const Scaling& inputs, const Scaling& outputs,
                             double log_jacobian, const std::vector<std::string>& warnings) {
   RegressionFit out(fit.mappings.front().posterior, inputs, outputs);

@@ -48,10 +48,6 @@ RegressionFit fit_plain(ConstRows X, ConstRows Y, SparseRegressionOptions option
 // The mapping starts where the regression has got to; with `inducing`, its inducing inputs too.
 void start_mapping(Parameters& mapping, const RegressionFit& plain, bool inducing);
 
-// One part of training with these paths fixed; afterwards the flags are what they were.
-void minimise_held(Trainer& trainer, const Problem& problem, const std::vector<std::string>& paths,
-                   const Trainer::Part& part);
-
 // The mapping as a regression of data with this scaling.
 RegressionFit as_regression(const GplvmFit& fit, const Scaling& inputs, const Scaling& outputs,
                             double log_jacobian, const std::vector<std::string>& warnings);

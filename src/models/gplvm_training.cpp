@@ -11,6 +11,7 @@
 #include "models/feature_settings.hpp"
 #include "models/restored.hpp"
 #include "models/wide_outputs.hpp"
+#include "training/best_start.hpp"
 
 namespace covary {
 namespace {
@@ -200,25 +201,11 @@ GplvmFit Gplvm::fit() {
 }
 
 GplvmFit Gplvm::fit(Trainer& trainer) {
-  Jitter jitter{options_.jitter}, kept_jitter;
-  Parameters kept;
-  std::vector<View> kept_views;
-  const Parameters given = parameters_;
-  Minimum best = trainer.best_of(
-      options_.first_start, options_.training.starts,
-      [&](Index start) {
-        parameters_ = given;
-        jitter = Jitter{options_.jitter};
-        return train_from(start, trainer, jitter);
-      },
-      [&] {
-        kept = parameters_;
-        kept_views = views_;
-        kept_jitter = jitter;
-      });
-  parameters_ = std::move(kept);
-  views_ = std::move(kept_views);
-  return finished(std::move(best), kept_jitter);
+  Jitter jitter{options_.jitter};
+  Minimum best = best_start(
+      trainer, options_.first_start, options_.training.starts,
+      [&](Index start) { return train_from(start, trainer, jitter); }, parameters_, views_, jitter);
+  return finished(std::move(best), jitter);
 }
 
 GplvmFit Gplvm::finished(Minimum best, Jitter& jitter) const {

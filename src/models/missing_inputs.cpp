@@ -136,8 +136,8 @@ void MissingInputsRegression::train_mapping(Gplvm& model, Trainer& trainer) cons
   Jitter jitter{o.jitter};
   Problem problem = model.problem(jitter);
   problem.shape = nullptr;
-  minimise_held(trainer, problem, {"latent"},
-                {std::min(o.training.max_iterations, o.held_iterations)});
+  trainer.minimise_held(problem, [](const std::string& path) { return path.starts_with("latent"); },
+                        {std::min(o.training.max_iterations, o.held_iterations)});
 }
 
 // From the complete rows, if there are enough.
@@ -148,8 +148,8 @@ Gplvm MissingInputsRegression::started_model(const UserSettings& user, Trainer& 
     user.give(model.parameters());
     return model;
   }
-  options_.training.say(fmt::format("{} of {} rows are complete: fitting these first",
-                                    d.whole.size(), d.X.rows()));
+  options_.training.say(
+      fmt::format("{} of {} rows are complete: fitting these first", d.whole.size(), d.X.rows()));
   const auto whole = static_cast<Index>(d.whole.size());
   const RegressionFit first = fit_plain(take_rows(d.X, d.whole), take_rows(d.Y, d.whole),
                                         plain_options(options_, whole), user, trainer);

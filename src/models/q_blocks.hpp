@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <vector>
+
 #include "covary/error.hpp"
 #include "covary/inference/natural_gradient.hpp"
 #include "covary/training/problem.hpp"
@@ -31,6 +33,19 @@ inline NaturalGaussian q_of(const Blocks& blocks, NaturalGaussian like) {
         "the state to resume does not have a q(u) of {} inducing variables and {} functions", M,
         L));
   return like;
+}
+
+// A natural-gradient step, halved until `accepts` holds where it leads, at most so often; q stays
+// where it never does. Returns how often it was halved.
+template <class Accepts>
+Index halved_step(NaturalGaussian& q, const Matrix& g, const std::vector<Matrix>& H, double gamma,
+                  Index most, const Accepts& accepts) {
+  const NaturalGaussian before = q;
+  for (Index halved = 0; halved < most; ++halved, gamma *= 0.5) {
+    if (q.step(g, H, gamma) >= 0 && accepts()) return halved;
+    q = before;
+  }
+  return most;
 }
 
 }  // namespace covary

@@ -209,7 +209,7 @@ RegressionFit SparseRegression::fit(Trainer& trainer) {
                      {"mean_residual_ratio", e.terms.mean_ratio},
                      {"rho", e.terms.rho},
                      {"noise_only", floor - log_jacobian_}};
-  if (options_.approximation.is_bound()) {
+  if (options_.approximation.is_bound() && !trainer.stopped()) {
     const Certificate gap = bracket();
     summary.upper_bound = gap.upper - log_jacobian_;
     out.diagnostics.emplace_back("bracket", gap.upper - e.value);
@@ -221,7 +221,7 @@ RegressionFit SparseRegression::fit(Trainer& trainer) {
     }
     if (!gap.note.empty()) say(gap.note);
   }
-  if (options_.placement == Placement::expected_kl)
+  if (options_.placement == Placement::expected_kl && !trainer.stopped())
     out.diagnostics.emplace_back("expected_kl", mean_kl());
   add_plan(e, out.diagnostics);
   // A sparse fit of all rows should predict as well as an exact fit of some.

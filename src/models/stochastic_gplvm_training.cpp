@@ -12,6 +12,7 @@
 #include "models/q_blocks.hpp"
 #include "models/row_adam.hpp"
 #include "models/stochastic_gplvm_batch.hpp"
+#include "training/best_start.hpp"
 
 namespace covary {
 
@@ -45,15 +46,10 @@ std::optional<double> StochasticGplvm::step(State& s, std::span<const Index> row
     s.latent.step(rows, down, s.local_rate);
   }
   if (!std::isfinite(value)) return std::nullopt;
-  const NaturalGaussian before = s.q;
-  double gamma = s.gamma;
-  for (Index shortened = 0; shortened < 20; ++shortened, gamma *= 0.5, ++s.shortened) {
-    // A whole step of Gaussian noise never leaps; other links may, by exp of the error.
-    if (s.q.step(g.of_q.g, g.of_q.H, gamma) >= 0 &&
-        (is_gaussian() || evaluate(b, values, s.q.q(), s.jitter, nullptr) >= value))
-      break;
-    s.q = before;
-  }
+  // A whole step of Gaussian noise never leaps; other links may, by exp of the error.
+  s.shortened += halved_step(s.q, g.of_q.g, g.of_q.H, s.gamma, 20, [&] {
+    return is_gaussian() || evaluate(b, values, s.q.q(), s.jitter, nullptr) >= value;
+  });
   if (values_bar) *values_bar = g.values_bar;
   return value;
 }
@@ -107,10 +103,9 @@ Minimum StochasticGplvm::train(NaturalGaussian& q, Jitter& jitter, Trainer& trai
                       N));
     s.gamma = step.natural_step;
     s.local_rate = options_.local_rate * step.relative_rate;
-    const auto value =
-        minus_log_posterior(shared, u, gradient, [&](ConstVector at, Vector* bar) {
-          return this->step(s, order.at(step.number), at, bar);
-        });
+    const auto value = minus_log_posterior(shared, u, gradient, [&](ConstVector at, Vector* bar) {
+      return this->step(s, order.at(step.number), at, bar);
+    });
     if (value && gradient && step.number < step.of / 5) (*gradient)(variances).setZero();
     return value;
   };
@@ -153,28 +148,15 @@ void StochasticGplvm::start_at(Index start) {
 
 // From several starts where they were asked for: the best by the mean that Adam keeps of the bound.
 Summary StochasticGplvm::train_from_starts(NaturalGaussian& q, Jitter& jitter, Trainer& trainer) {
-  const Parameters given = parameters_;
-  Parameters parameters;
-  NaturalGaussian best_q = q;
-  Jitter best_jitter;
-  Minimum best = trainer.best_of(
-      options_.gplvm.first_start, std::max<Index>(1, options_.gplvm.training.starts),
-      [&](Index start) {
-        parameters_ = given;
-        if (start > options_.gplvm.first_start) start_at(start);
-        q = prior();
-        jitter = Jitter{options_.gplvm.jitter};
-        return train(q, jitter, trainer);
-      },
-      [&] {
-        parameters = parameters_;
-        best_q = q;
-        best_jitter = jitter;
-      });
-  parameters_ = std::move(parameters);
-  q = std::move(best_q);
-  jitter = best_jitter;
-  return std::move(best.summary);
+  return best_start(
+             trainer, options_.gplvm.first_start,
+             std::max<Index>(1, options_.gplvm.training.starts),
+             [&](Index start) {
+               if (start > options_.gplvm.first_start) start_at(start);
+               return train(q, jitter, trainer);
+             },
+             parameters_, q, jitter)
+      .summary;
 }
 
 GplvmFit StochasticGplvm::fit() {
@@ -206,8 +188,11 @@ GplvmFit StochasticGplvm::finished(NaturalGaussian q, Jitter jitter, Summary sum
     return out;
   }
   const bool trained = options_.gplvm.training.max_iterations > 0;
-  QOptimum best =
-      best_q(q, jitter, trained ? std::max<Index>(1, options_.gplvm.training.final_sweeps) : 500);
+  const bool stopped = summary.stop == Stop::caller || summary.stop == Stop::seconds;
+  QOptimum best = best_q(q, jitter,
+                         stopped   ? 1
+                         : trained ? std::max<Index>(1, options_.gplvm.training.final_sweeps)
+                                   : 500);
   const Index N = rows(), Q = options_.gplvm.latent, P = Y_.cols();
   const Vector values = parameters_.values(), shared = values.tail(values.size() - 2 * N * Q);
   const UncollapsedValues at = unpack(shared, {});

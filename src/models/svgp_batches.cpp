@@ -49,16 +49,9 @@ bool Svgp::is_large_step(const RowSource& rows, const UncollapsedGradient& of_q,
 Index Svgp::try_step(const RowSource& rows, double value, const Vector& u,
                      const UncollapsedGradient& of_q, double gamma, NaturalGaussian& q,
                      Jitter& jitter) const {
-  const NaturalGaussian before = q;
   UncollapsedGradient unused;
-  for (Index shortened = 0; shortened < 30; ++shortened, gamma *= 0.5) {
-    if (q.step(of_q.g, of_q.H, gamma) >= 0) {
-      const double there = batch_objective(u, rows, q, jitter, nullptr, unused);
-      if (there <= value) return shortened;
-    }
-    q = before;
-  }
-  return 30;
+  return halved_step(q, of_q.g, of_q.H, gamma, 30,
+                     [&] { return batch_objective(u, rows, q, jitter, nullptr, unused) <= value; });
 }
 
 // The bound of a batch with its gradient, and a natural-gradient step of q, which needs less of the

@@ -15,6 +15,7 @@
 #include "models/generalised_data.hpp"
 #include "models/q_blocks.hpp"
 #include "models/starts.hpp"
+#include "training/best_start.hpp"
 
 namespace covary {
 
@@ -66,32 +67,16 @@ Summary Svgp::train_full(Trainer& trainer, NaturalGaussian& q, Jitter& jitter) {
 // keeps of the bound.
 Summary Svgp::train_batches(Trainer& trainer, NaturalGaussian& q, Jitter& jitter) {
   const Parameters given = parameters_;
-  const NaturalGaussian begun = q;
-  Parameters parameters;
-  NaturalGaussian best_q = q;
-  Jitter best_jitter;
-  Summary out = trainer
-                    .best_of(
-                        0, starts(),
-                        [&](Index start) {
-                          parameters_ = given;
-                          q = begun;
-                          jitter = Jitter{options_.jitter};
-                          if (start > 0)
-                            parameters_.set_values(parameters_.constrain(
-                                perturbed_start(given, start, options_.seed)));
-                          return train_batches_once(trainer, q, jitter);
-                        },
-                        [&] {
-                          parameters = parameters_;
-                          best_q = q;
-                          best_jitter = jitter;
-                        })
-                    .summary;
-  parameters_ = std::move(parameters);
-  q = std::move(best_q);
-  jitter = best_jitter;
-  return out;
+  return best_start(
+             trainer, 0, starts(),
+             [&](Index start) {
+               if (start > 0)
+                 parameters_.set_values(
+                     parameters_.constrain(perturbed_start(given, start, options_.seed)));
+               return train_batches_once(trainer, q, jitter);
+             },
+             parameters_, q, jitter)
+      .summary;
 }
 
 // The model that has this map, at what was said of the parameters of this one.
@@ -137,11 +122,13 @@ GeneralisedFit Svgp::fit() {
   } else if (train) {
     summary = train_batches(trainer, q, jitter);
     last.max_iterations = std::max<Index>(1, options_.training.final_sweeps);
-    last.conjugate = last.conjugate && options_.training.final_sweeps > 0;
   }
 
-  // q stays as it is
-  if (train && !full && options_.training.final_sweeps == 0) last.tolerance = 1e300;
+  // q stays as it is: what remains is one pass over the rows
+  if (trainer.stopped() || (train && !full && options_.training.final_sweeps == 0)) {
+    last.tolerance = 1e300;
+    last.conjugate = false;
+  }
   QOptimum best = maximise(parameters_.values(), q, jitter, nullptr, last);
   if (!best.converged && (full || !train))
     summary.warnings.push_back(fmt::format(

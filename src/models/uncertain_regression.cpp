@@ -8,6 +8,7 @@
 
 #include "covary/error.hpp"
 #include "models/composite.hpp"
+#include "training/best_start.hpp"
 
 namespace covary {
 namespace {
@@ -140,14 +141,11 @@ void UncertainInputsRegression::find_start(Gplvm& model, Trainer& trainer) const
   if (brief == 0 || !given.contains("latent.mean")) return;
   const double least =
       noise.transform.kind() == Transform::Kind::bounded ? noise.transform.low() : 0.0;
-  Parameters best;
   Jitter jitter{options_.jitter};
-  trainer.best_of(
-      0, starts,
+  Parameters& p = model.parameters();
+  best_start(
+      trainer, 0, starts,
       [&](Index start) {
-        jitter = Jitter{options_.jitter};
-        Parameters& p = model.parameters();
-        p = given;
         if (start > 0)
           p.set("likelihood.variance",
                 least + std::pow(0.1, static_cast<double>(start)) * (noise.value(0) - least));
@@ -155,11 +153,12 @@ void UncertainInputsRegression::find_start(Gplvm& model, Trainer& trainer) const
             fmt::format("start {}: {} iterations with the noise held, and as many with everything",
                         start, brief));
         const Problem problem = model.problem(jitter);
-        minimise_held(trainer, problem, {"likelihood"}, {brief});
+        trainer.minimise_held(
+            problem, [](const std::string& path) { return path.starts_with("likelihood"); },
+            {brief});
         return trainer.minimise(problem, {brief});
       },
-      [&] { best = model.parameters(); });
-  model.parameters() = std::move(best);
+      p, jitter);
 }
 
 UncertainInputsFit UncertainInputsRegression::fit() const {
