@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "covary/data/split.hpp"
 #include "covary/error.hpp"
 #include "covary/models/autoregression.hpp"
 #include "covary/models/memory.hpp"
@@ -154,8 +155,47 @@ Fit RegressionFit::update(const Table& rows, const TableQuestion& q) const {
   return out;
 }
 
+namespace {
+
+// How uncertain the inputs of held-out rows are, and what stands in for those that are missing,
+// which have their prior: N(0, 1) in the units that the model sees.
+RowMatrix held_out_variance(const RegressionFit& fit, const ModelData& rows, RowMatrix& X) {
+  const Index D = X.cols();
+  RowMatrix out = rows.input_variance.size() ? rows.input_variance : RowMatrix::Zero(X.rows(), D);
+  const RowMatrix middle = fit.input_scaling.undo(RowMatrix::Zero(1, D)),
+                  spread = fit.input_scaling.undo_variance(RowMatrix::Ones(1, D));
+  for (Index d = 0; d < D; ++d) {
+    for (const auto& [name, value] : fit.diagnostics) {
+      if (name == input_variance_name(d)) out.col(d).setConstant(value);
+      if (name == input_factor_name(d)) out.col(d) *= value;
+    }
+    for (Index i = 0; i < X.rows(); ++i)
+      if (std::isnan(X(i, d))) {
+        X(i, d) = middle(0, d);
+        out(i, d) = spread(0, d);
+      }
+  }
+  return out;
+}
+
+}  // namespace
+
 HeldOut RegressionFit::held_out(const ModelData& rows) const {
-  Prediction p = predict(rows.X);
+  RowMatrix X = rows.X;
+  const RowMatrix variance = held_out_variance(*this, rows, X);
+  Prediction p{RowMatrix(rows.Y.rows(), rows.Y.cols()), {}, {}};
+  p.variance_f = p.variance_y = p.mean;
+  for (const bool known : {true, false}) {
+    std::vector<Index> own;
+    for (Index i = 0; i < X.rows(); ++i)
+      if ((variance.row(i).maxCoeff() == 0.0) == known) own.push_back(i);
+    if (own.empty()) continue;
+    const RowMatrix at = take_rows(X, own);
+    const Prediction part = known ? predict(at) : predict(at, take_rows(variance, own));
+    p.mean(own, Eigen::all) = part.mean;
+    p.variance_f(own, Eigen::all) = part.variance_f;
+    p.variance_y(own, Eigen::all) = part.variance_y;
+  }
   if (rows.noise.size()) p.variance_y.colwise() += rows.noise;
   return gaussian_held_out(rows.Y, p);
 }

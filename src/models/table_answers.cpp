@@ -178,6 +178,9 @@ Answer number_scores(const RowMatrix& Y, const Prediction& p,
   return {object.dump(), std::move(text)};
 }
 
+std::string input_variance_name(Index column) { return fmt::format("input_variance_{}", column); }
+std::string input_factor_name(Index column) { return fmt::format("input_noise_factor_{}", column); }
+
 HeldOut gaussian_held_out(const RowMatrix& Y, const Prediction& p) {
   constexpr double log_2pi = 1.83787706640934548356;
   HeldOut out;

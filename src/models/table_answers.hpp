@@ -47,6 +47,9 @@ void add_decisions(const FitRecord& fit, const Prediction& p, const std::string&
 Answer number_scores(const RowMatrix& Y, const Prediction& p,
                      const std::vector<std::string>& output_names);
 HeldOut gaussian_held_out(const RowMatrix& Y, const Prediction& p);
+// Diagnostics of a regression whose inputs were observed with noise.
+std::string input_variance_name(Index column);
+std::string input_factor_name(Index column);  // of the variances that each row has
 // The squared error over the variance of the targets; NaN where they do not vary.
 double smse_or_nan(ConstVector y, ConstVector mean);
 // draw_<number><suffix> of joint draws.

@@ -1,7 +1,6 @@
 // Regression on inputs that are missing, or were observed with noise.
 #include <fmt/format.h>
 
-#include "covary/data/split.hpp"
 #include "covary/error.hpp"
 #include "covary/models/missing_inputs.hpp"
 #include "covary/models/uncertain_regression.hpp"
@@ -14,66 +13,16 @@
 namespace covary {
 namespace {
 
-// Held-out rows may have holes: an input that is missing has its prior, N(0, 1) in the units that
-// the model sees.
-struct MissingInputsRecord : RegressionFit {
-  explicit MissingInputsRecord(RegressionFit fit) : RegressionFit(std::move(fit)) {}
-
-  HeldOut held_out(const ModelData& rows) const override {
-    const Index D = rows.X.cols();
-    const RowMatrix middle = input_scaling.undo(RowMatrix::Zero(1, D)),
-                    spread = input_scaling.undo_variance(RowMatrix::Ones(1, D));
-    HeldOut out;
-    std::vector<Index> whole, holed;
-    for (Index i = 0; i < rows.X.rows(); ++i)
-      (rows.X.row(i).array().isNaN().any() ? holed : whole).push_back(i);
-    RowMatrix X = take_rows(rows.X, holed), variance = RowMatrix::Zero(X.rows(), D);
-    for (Index i = 0; i < X.rows(); ++i)
-      for (Index d = 0; d < D; ++d)
-        if (std::isnan(X(i, d))) {
-          X(i, d) = middle(0, d);
-          variance(i, d) = spread(0, d);
-        }
-    Prediction p{RowMatrix(rows.Y.rows(), rows.Y.cols()), {}, {}};
-    p.variance_f = p.variance_y = p.mean;
-    const auto put = [&](const std::vector<Index>& numbers, const Prediction& own) {
-      p.mean(numbers, Eigen::all) = own.mean;
-      p.variance_f(numbers, Eigen::all) = own.variance_f;
-      p.variance_y(numbers, Eigen::all) = own.variance_y;
-    };
-    if (!whole.empty()) put(whole, predict(take_rows(rows.X, whole)));
-    if (!holed.empty()) put(holed, predict(X, variance));
-    return gaussian_held_out(rows.Y, p);
-  }
-  using RegressionFit::predict;
-};
-
-// Held-out inputs were observed with noise, too.
-struct NoisyInputsRecord : RegressionFit {
-  Vector noise;          // a variance for each column, or a factor of those of the rows
-  bool of_rows = false;  // the latter
-
-  NoisyInputsRecord(RegressionFit fit, Vector variances, bool rows)
-      : RegressionFit(std::move(fit)), noise(std::move(variances)), of_rows(rows) {}
-
-  HeldOut held_out(const ModelData& rows) const override {
-    const RowMatrix own =
-        of_rows ? rows.input_variance : RowMatrix::Ones(rows.X.rows(), rows.X.cols());
-    return gaussian_held_out(rows.Y, predict(rows.X, RowMatrix(own * noise.asDiagonal())));
-  }
-  using RegressionFit::predict;
-};
-
 Fit make_with_missing_inputs(FitRequest& r) {
   const auto missing = r.data.X.array().isNaN().count();
-  if (missing == 0) return MissingInputsRecord(fit_sparse(r));
+  if (missing == 0) return fit_sparse(r);
   auto o = regression_options<MissingInputsOptions>(r);
   o.inducing = r.inducing();
   r.tell(fmt::format("{} of {} inputs are missing and will be learned", missing, r.data.X.size()));
   MissingInputsRegression model(r.data.X, r.data.Y, std::move(o));
   return r.train_with(model, [&](MissingInputsFit fit) {
     fit.regression.diagnostics.emplace_back("missing_inputs", static_cast<double>(missing));
-    return MissingInputsRecord(std::move(fit.regression));
+    return std::move(fit.regression);
   });
 }
 
@@ -118,18 +67,16 @@ Fit make_noisy_inputs(FitRequest& r) {
   o.move_inputs = !r.options.hold_inputs;
   UncertainInputsRegression model(r.data.X, r.data.Y, std::move(o));
   return r.train_with(model, [&](UncertainInputsFit fit) {
+    // A variance for each column, or a factor of those that were given, the same for all rows.
     const RowMatrix& own = fit.input_variance;
-    Vector noise = own.row(0).transpose();
-    if (of_rows)  // the factor of those given is the same for all rows
-      for (Index d = 0; d < own.cols(); ++d) {
-        const double given = r.data.input_variance.col(d).sum();
-        noise(d) = given > 0.0 ? own.col(d).sum() / given : 1.0;
-      }
-    const char* name = of_rows ? "input_noise_factor_{}" : "input_variance_{}";
-    if (!of_rows || r.options.train_input_noise)
-      for (Index d = 0; d < noise.size(); ++d)
-        fit.regression.diagnostics.emplace_back(fmt::format(fmt::runtime(name), d), noise(d));
-    return NoisyInputsRecord(std::move(fit.regression), std::move(noise), of_rows);
+    for (Index d = 0; d < own.cols() && !of_rows; ++d)
+      fit.regression.diagnostics.emplace_back(input_variance_name(d), own(0, d));
+    for (Index d = 0; d < own.cols() && of_rows && r.options.train_input_noise; ++d) {
+      const double given = r.data.input_variance.col(d).sum();
+      fit.regression.diagnostics.emplace_back(input_factor_name(d),
+                                              given > 0.0 ? own.col(d).sum() / given : 1.0);
+    }
+    return std::move(fit.regression);
   });
 }
 

@@ -6,6 +6,8 @@
 #include <limits>
 
 #include "covary/error.hpp"
+#include "covary/models/model_data.hpp"
+#include "covary/models/run.hpp"
 #include "covary/models/sparse_regression.hpp"
 #include "covary/random/random.hpp"
 
@@ -215,6 +217,34 @@ TEST(UncertainInputsRegression, BadInputIsRefused) {
     FAIL() << "a missing input was accepted";
   } catch (const InputError& e) {
     EXPECT_NE(std::string(e.what()).find("row 11"), std::string::npos) << e.what();
+  }
+}
+
+// What held-out rows are scored by is in the file.
+TEST(UncertainInputs, ALoadedFitScoresHeldOutRowsAsTheOneThatWasMade) {
+  RowMatrix values = Random(2).normal_matrix(30, 2);
+  values.col(1) += values.col(0).array().sin().matrix();
+  for (const bool missing : {false, true}) {
+    if (missing) values(3, 0) = std::nan("");
+    FitOptions o;
+    for (const auto& [name, value] :
+         {std::pair{"target", "c1"}, {"inducing", "6"}, {"max-iter", "3"}})
+      set_option(o, name, value);
+    if (missing)
+      set_option(o, "missing", "learn");
+    else
+      set_option(o, "model", "noisy_inputs"), set_option(o, "input-noise", "0.5");
+    FitSession session;
+    FitRun run(numeric_table(values), o, [](const std::string&) {});
+    const Fit made = run.train(session);
+    const HeldOut before = made->held_out(run.request().data),
+                  after = load_bytes(made->bytes())->held_out(run.request().data);
+    EXPECT_EQ(before.nlpd, after.nlpd);
+    EXPECT_EQ(before.nlpd.size(), 30U);
+    // The uncertainty counts: without it the scores are others.
+    RegressionFit plain = made.as<RegressionFit>();
+    plain.diagnostics.clear();
+    if (!missing) EXPECT_NE(plain.held_out(run.request().data).nlpd, before.nlpd);
   }
 }
 
