@@ -226,6 +226,19 @@ Outcome run_compare(const CompareArguments& a, const Common& common) {
   return out;
 }
 
+// Options of `fit` that are not of models side by side: those of one that is kept, those given
+// here more than once, and those that no model reads which can be compared.
+std::vector<std::string> not_compared() {
+  std::vector<std::string> out = {"model",      "kernel", "from", "standard-errors", "stream",
+                                  "checkpoint", "resume", "out",  "without-outputs"};
+  for (const FitOption& option : fit_options())
+    if (std::none_of(model_table().begin(), model_table().end(), [&](const ModelEntry& e) {
+          return e.takes("compare") && e.reads("fit", option.name);
+        }))
+      out.push_back(option.name);
+  return out;
+}
+
 }  // namespace
 
 void add_compare(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
@@ -236,13 +249,7 @@ void add_compare(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
   sub->add_option("TRAIN", a->train, "CSV, TSV, NPY or IDX file, gzip too")
       ->required()
       ->group("Data");
-  // Those of one model that is kept, and of models without inputs.
-  add_fit_options(*sub, a->options,
-                  {"model",           "kernel",          "from",           "standard-errors",
-                   "stream",          "checkpoint",      "resume",         "out",
-                   "without-outputs", "label",           "latent",         "dynamics",
-                   "dynamics-kernel", "sequences",       "view",           "start-view",
-                   "fixed-point",     "back-constraint", "discriminative", "snr"});
+  add_fit_options(*sub, a->options, not_compared());
   sub->add_option("--model", a->models, fit_option("model").help)
       ->take_all()
       ->allow_extra_args(false)
