@@ -7,6 +7,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "covary/error.hpp"
@@ -29,40 +31,42 @@ bool is_uniform(const std::string& prior) {
   throw InputError(fmt::format("unknown prior '{}'; choose 'shares' or 'uniform'", prior));
 }
 
+struct Densities {
+  static constexpr bool limited = true;
+  TrainingData data;
+  ClassDensityOptions options;
+
+  ClassDensity made(const ClassDensityOptions& o) const { return {data.X, data.Y.col(0), o}; }
+  void take(const ClassDensity&, const ClassDensityOptions&) {}
+  void name(ClassDensityFit& fit) const { data.name(fit); }
+  Index starts(Index given) const { return std::max<Index>(1, given); }
+  nb::tuple state() const {
+    const GplvmOptions& o = options.gplvm;
+    return nb::make_tuple(get_state(data), options.classes, options.uniform_prior, o.latent,
+                          o.kernel, o.inducing, static_cast<int>(o.scale_outputs));
+  }
+};
+
 ClassDensityFit fit_densities(const ArrayLike& X, const ArrayLike& y, Index latent,
                               const KernelLike& kernel, Index inducing, const std::string& prior,
                               const std::string& scale, Index restarts, Index max_iter,
                               std::uint64_t seed, const Names& classes, const Names& input_names,
                               const std::optional<std::string>& output_name,
                               std::optional<bool> progress, std::optional<double> max_seconds,
-                              const nb::object& callback, const nb::object& checkpoint,
-                              bool resume) {
+                              const nb::object& callback, const nb::object& checkpoint, bool resume,
+                              const nb::object& from) {
   Targets targets = to_targets(y, "softmax", classes);
-  const TrainingData data =
-      to_training_data(X, targets.y, nb::none(), input_names, name_of_target(output_name, y));
-  ClassDensityOptions o;
+  Densities model{
+      to_training_data(X, targets.y, nb::none(), input_names, name_of_target(output_name, y)), {}};
+  ClassDensityOptions& o = model.options;
   o.classes = targets.classes;
   o.uniform_prior = is_uniform(prior);
   o.gplvm.latent = latent;
   o.gplvm.kernel = to_kernel(kernel);
   o.gplvm.inducing = inducing;
   o.gplvm.scale_outputs = parse_scale_mode(scale);
-  o.gplvm.seed = seed;
-  const TrainingArguments a{seed,   restarts,   max_iter, max_seconds,       checkpoint,
-                            resume, nb::none(), callback, nb::cast(progress)};
-  a.apply(o.gplvm.training);
-  Watch watch(a, o.gplvm.training, std::max<Index>(1, restarts), 0.0);
-  watch.attach(o.gplvm.training);
-  TrainingState state;
-  if (!checkpoint.is_none())
-    state = watch.resume(
-        digest_of(nb::make_tuple(get_state(data), o.classes, prior, latent, o.gplvm.kernel,
-                                 inducing, scale, restarts, max_iter, seed)));
-  ClassDensity training(data.X, data.Y.col(0), std::move(o));
-  training.resume(std::move(state));
-  ClassDensityFit out = watch.run_with([&] { return training.fit(); });
-  data.name(out);
-  return out;
+  return run_fit(model, {seed, restarts, max_iter, max_seconds, checkpoint, resume, from, callback,
+                         nb::cast(progress)});
 }
 
 NumpyArray predict_proba(const ClassDensityFit& m, const ArrayLike& X) {
@@ -116,6 +120,7 @@ void bind_class_density(nb::module_& m) {
         "max_iter"_a = 1000, "seed"_a = 0, "classes"_a = nb::none(), "input_names"_a = nb::none(),
         "output_name"_a = nb::none(), "progress"_a = nb::none(), "max_seconds"_a = nb::none(),
         "callback"_a = nb::none(), "checkpoint"_a = nb::none(), "resume"_a = false,
+        "from_"_a = nb::none(),
         "Trains a Bayesian GP-LVM of the inputs of each class. ``prior`` is \"shares\", the "
         "classes as "
         "frequent as their rows, or \"uniform\"; the rest is as of ``Gplvm`` and its ``fit``.");

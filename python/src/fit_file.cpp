@@ -33,6 +33,30 @@ Columns resolved(const Columns& given, Index columns) {
   return out;
 }
 
+struct FileModel {
+  std::string path;
+  Columns x, y;
+  Index columns;  // of the file
+  SparseRegressionOptions options;
+
+  SparseRegression made(const SparseRegressionOptions& o) const {
+    return unlocked([&] { return SparseRegression(std::make_shared<FileRows>(path, x, y), o); });
+  }
+  void take(const SparseRegression&, const SparseRegressionOptions&) {}
+  void name(RegressionFit& fit) const {
+    const Table head = numeric_table(RowMatrix::Zero(1, columns));
+    fit.input_columns = InputColumns::from(head, x);
+    for (const Index c : y) fit.output_names.push_back(head.names[static_cast<std::size_t>(c)]);
+  }
+  Index starts(Index) const { return 1; }
+  nb::tuple state() const {
+    const SparseRegressionOptions& o = options;
+    const nb::object file = nb::module_::import_("os").attr("stat")(path);
+    return nb::make_tuple(path, x, y, o.kernel, o.mean, o.approximation.print(), o.inducing,
+                          file.attr("st_size"), file.attr("st_mtime_ns"));
+  }
+};
+
 constexpr const char* doc =
     R"doc(Trains a sparse model on the rows of a file that may be larger than memory.
 
@@ -81,31 +105,9 @@ void bind_fit_file(nb::module_& m) {
           throw InputError(fmt::format(
               "inducing must be at least 1, or None for an automatic number; got {}", *inducing));
         options.inducing = inducing.value_or(0);
-        options.seed = seed;
-        const TrainingArguments a{seed,   restarts, max_iter, max_seconds,       checkpoint,
-                                  resume, from,     callback, nb::cast(progress)};
-        a.apply(options.training);
-        const auto start = a.start();
-        if (start) options.subset = 0;  // it starts as it is, without a fit of some rows
-        Watch watch(a, options.training, 1, 0.0);
-        watch.attach(options.training);
-        const nb::tuple course = nb::make_tuple(path, x, y, options.kernel, options.mean, model,
-                                                options.inducing, seed, restarts);
-        SparseRegression training = unlocked([&] {
-          return SparseRegression(std::make_shared<FileRows>(path, x, y), std::move(options));
-        });
-        if (start) start_from(*start, training.parameters());
-        if (!checkpoint.is_none()) {
-          const nb::object file = nb::module_::import_("os").attr("stat")(path);
-          training.resume(watch.resume(digest_of(nb::make_tuple(
-              course, file.attr("st_size"), file.attr("st_mtime_ns"), training.parameters()))));
-        }
-        const Table head = numeric_table(RowMatrix::Zero(1, columns));  // for the names
-        watch.shift_by(-training.log_jacobian());
-        RegressionFit out = watch.run(training);
-        out.input_columns = InputColumns::from(head, x);
-        for (const Index c : y) out.output_names.push_back(head.names[static_cast<std::size_t>(c)]);
-        return out;
+        FileModel rows{path, std::move(x), y, columns, std::move(options)};
+        return run_fit(rows, {seed, restarts, max_iter, max_seconds, checkpoint, resume, from,
+                              callback, nb::cast(progress)});
       },
       "path"_a, "target"_a, "inputs"_a = nb::none(), "kernel"_a = "se(ard)", "mean"_a = "zero",
       "model"_a = "vfe", "inducing"_a = nb::none(), "seed"_a = 0, "max_iter"_a = 1000,

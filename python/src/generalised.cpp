@@ -23,13 +23,13 @@ Generalised make(const TrainingData& data, const GeneralisedOptions& options) {
   return {data.X, Vector(data.Y.col(0)), options};
 }
 
-// The same model at given parameters, inducing inputs included, without choosing them first.
-Generalised at_parameters(const TrainingData& data, GeneralisedOptions options, Index inducing,
-                          const Parameters& parameters) {
-  if (inducing > 0) options.Z = data.X.topRows(1).replicate(inducing, 1);  // replaced below
-  Generalised out = make(data, options);
-  out.parameters() = parameters;
-  return out;
+// With as many inducing inputs, which will be replaced, without choosing them first. Those of a
+// latent space that is yet to be trained will be chosen again, and stay as they were.
+GeneralisedOptions with_inducing(const TrainingData& data, GeneralisedOptions options,
+                                 Index inducing) {
+  if (inducing > 0 && (options.gplvm == 0 || options.input_map))
+    options.Z = data.X.topRows(1).replicate(inducing, 1);
+  return options;
 }
 
 // A model with its data in their own units, so that fit() may set the options of training.
@@ -43,17 +43,20 @@ struct GeneralisedModel {
       Generalised out = make(data, o);
       // Another seed may have chosen fewer inducing inputs: those of the parameters stay.
       if (out.inducing() != model.inducing())
-        return at_parameters(data, o, model.inducing(), model.parameters());
-      out.parameters() = model.parameters();
+        out = make(data, with_inducing(data, o, model.inducing()));
+      out.start_from(model);
       return out;
     });
   }
   void take(const Generalised& trained, const GeneralisedOptions&) {
+    if (options.gplvm > 0 && !options.input_map) {
+      options.input_map = trained.input_map();
+      model = make(data, with_inducing(data, options, trained.inducing()));
+    }
     model.parameters() = trained.parameters();
   }
   void name(GeneralisedFit& fit) const { data.name(fit); }
   Index starts(Index given) const { return given ? given : model.starts(); }
-  double shift() const { return -model.log_jacobian(); }
   nb::tuple state() const;
 };
 
@@ -70,10 +73,11 @@ Inference to_method(const std::string& name, double power) {
 
 nb::tuple GeneralisedModel::state() const {
   const GeneralisedOptions& o = options;
-  return nb::make_tuple(
-      get_state(data), python::get_state(with_function_options<FunctionOptions>(o)),
-      static_cast<int>(o.method), o.power, o.inducing, static_cast<int>(o.selection),
-      to_numpy(RowMatrix(o.Z)), o.jitter, model.inducing(), model.parameters());
+  return nb::make_tuple(get_state(data),
+                        python::get_state(with_function_options<FunctionOptions>(o)),
+                        static_cast<int>(o.method), o.power, o.inducing,
+                        static_cast<int>(o.selection), to_numpy(RowMatrix(o.Z)), o.jitter,
+                        model.inducing(), model.parameters(), trained_map(o.input_map));
 }
 
 GeneralisedModel from_state(const nb::tuple& t) {
@@ -85,9 +89,10 @@ GeneralisedModel from_state(const nb::tuple& t) {
   o.selection = static_cast<Selection>(nb::cast<int>(t[5]));
   o.Z = to_inputs(t[6]).get();
   o.jitter = nb::cast<double>(t[7]);
+  o.input_map = map_from(t[10]);
   TrainingData data = training_data_from(nb::cast<nb::tuple>(t[0]));
-  Generalised model = at_parameters(data, o, nb::cast<Index>(t[8]), nb::cast<Parameters>(t[9]));
-  o.input_map = model.input_map();
+  Generalised model = make(data, with_inducing(data, o, nb::cast<Index>(t[8])));
+  model.parameters() = nb::cast<Parameters>(t[9]);
   return {std::move(data), std::move(o), std::move(model)};
 }
 
@@ -106,7 +111,7 @@ labels, text or whole numbers; where ``classes`` names them in order, numbers in
 With ``separate_kernels`` each of several latent functions has its own kernel; None means yes, except for
 the classes of one model. ``scale`` is "auto", "columns", "global" or "none". With ``pca`` the model sees this many
 principal components of the scaled inputs; with ``gplvm`` the latent space, of at most this many dimensions, that a
-Bayesian GP-LVM finds when the model is made, also from rows without a target; 0 uses the inputs themselves.
+Bayesian GP-LVM finds when the model is fitted, also from rows without a target; 0 uses the inputs themselves.
 
 >>> import numpy as np, covary as cv
 >>> X = np.linspace(0, 5, 60).reshape(-1, 1)
@@ -160,7 +165,6 @@ void bind_generalised(nb::module_& m) {
           options.jitter = jitter;
           options.seed = seed;
           Generalised model = unlocked([&] { return make(data, options); });
-          options.input_map = model.input_map();
           new (self) GeneralisedModel{std::move(data), std::move(options), std::move(model)};
         },
         "X"_a, "y"_a, "kernel"_a = "se(ard)", "likelihood"_a = "bernoulli", "method"_a = "laplace",

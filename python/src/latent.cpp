@@ -77,7 +77,6 @@ struct GplvmModel {
       throw Unsupported("a Gplvm of minibatches or of another likelihood has one start");
     return std::max<Index>(1, given);
   }
-  double shift() const { return 0.0; }
   nb::tuple state() const {
     const GplvmOptions& o = options.gplvm;
     const auto& back = o.back_constraint;

@@ -3,20 +3,11 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <span>
+
+#include "covary/models/gplvm_fit.hpp"
+
 namespace covary::python {
-namespace {
-
-// A model that is made with a GP-LVM of its inputs takes its time: between evaluations Python gets
-// to see a signal.
-void let_python_stop(FunctionOptions& o) {
-  o.training.stop = [] {
-    const nb::gil_scoped_acquire acquire;
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
-    return false;
-  };
-}
-
-}  // namespace
 
 FunctionOptions to_latent_options(const FunctionArguments& a, Targets targets,
                                   const TrainingData& data) {
@@ -32,7 +23,6 @@ FunctionOptions to_latent_options(const FunctionArguments& a, Targets targets,
   o.scale_outputs = to_scale_mode(a.scale, data.Y);
   o.pca = a.pca;
   o.gplvm = a.gplvm;
-  let_python_stop(o);
   return o;
 }
 
@@ -57,8 +47,20 @@ FunctionOptions latent_options_from(const nb::tuple& t) {
   o.pca = nb::cast<Index>(t[9]);
   o.gplvm = nb::cast<Index>(t[10]);
   o.seed = nb::cast<std::uint64_t>(t[11]);
-  let_python_stop(o);
   return o;
+}
+
+nb::object trained_map(const InputMap& map) {
+  if (!map.gplvm()) return nb::none();
+  const auto bytes = map.gplvm()->fit().bytes();
+  return nb::bytes(bytes.data(), bytes.size());
+}
+
+InputMap map_from(const nb::object& state) {
+  if (state.is_none()) return {};
+  const auto bytes = nb::cast<nb::bytes>(state);
+  const std::span all(static_cast<const std::byte*>(bytes.data()), bytes.size());
+  return InputMap(LatentFeatures(load_bytes(all).as<GplvmFit>()));
 }
 
 }  // namespace covary::python

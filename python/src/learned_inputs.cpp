@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+
 #include "bindings.hpp"
 #include "covary/error.hpp"
 #include "covary/models/missing_inputs.hpp"
@@ -16,14 +18,36 @@ namespace {
 using namespace nb::literals;
 
 // A model with its data in their own units, and what was found of its inputs once it is trained.
-template <class Options>
+template <class Regression, class Options>
 struct InputsModel {
   TrainingData data;
   Options options;
   RowMatrix mean = {}, variance = {}, error_variance = {};
+
+  Regression made(const Options& o) const { return {data.X, data.Y, o}; }
+  template <class Found>
+  void name(Found& found) {
+    data.name(found.regression);
+    mean = std::move(found.mean);
+    variance = std::move(found.variance);
+    if constexpr (requires { found.input_variance; })
+      error_variance = std::move(found.input_variance);
+  }
+  void take(const Regression&, const Options&) {}  // it starts at the data, whenever it is trained
+  Index starts(Index given) const { return std::max<Index>(1, given); }
+  nb::tuple state() const {
+    nb::list course;
+    if constexpr (requires { options.input_variance; }) {
+      course.append(to_numpy(RowMatrix(options.input_variance)));
+      course.append(nb::make_tuple(options.train_variance, options.move_inputs));
+    }
+    return nb::make_tuple(get_state(data), options.kernel, options.inducing,
+                          static_cast<int>(options.scale_inputs),
+                          static_cast<int>(options.scale_outputs), options.jitter, course);
+  }
 };
-using MissingInputsModel = InputsModel<MissingInputsOptions>;
-using UncertainInputsModel = InputsModel<UncertainInputsOptions>;
+using MissingInputsModel = InputsModel<MissingInputsRegression, MissingInputsOptions>;
+using UncertainInputsModel = InputsModel<UncertainInputsRegression, UncertainInputsOptions>;
 
 // None is trained; a number is that of all; a list of D numbers is one row, any other a row for
 // each of X.
@@ -49,47 +73,6 @@ Options to_options(const TrainingData& data, const KernelLike& kernel, Index ind
   return o;
 }
 
-// What they train from is the data: there are no parameters to start from.
-template <class Regression, class Options>
-RegressionFit run(InputsModel<Options>& m, const TrainingArguments& a) {
-  if (!a.from.is_none())
-    throw Unsupported("from_ is not for models that learn their inputs; they start at the data");
-  Options options = m.options;
-  if (a.seed) options.seed = *a.seed;
-  a.apply(options.training);
-  Watch watch(a, options.training, 1, 0.0);
-  watch.attach(options.training);
-  TrainingState state;
-  if (!a.checkpoint.is_none()) {
-    nb::list course;
-    if constexpr (requires { options.input_variance; }) {
-      course.append(to_numpy(RowMatrix(options.input_variance)));
-      course.append(nb::make_tuple(options.train_variance, options.move_inputs));
-    }
-    state = watch.resume(digest_of(nb::make_tuple(
-        get_state(m.data), options.kernel, options.inducing, static_cast<int>(options.scale_inputs),
-        static_cast<int>(options.scale_outputs), options.jitter, options.seed,
-        options.training.starts, course)));
-  }
-  Regression training(m.data.X, m.data.Y, options);
-  training.resume(std::move(state));
-  auto found = watch.run_with([&] { return training.fit(); });
-  m.mean = std::move(found.mean);
-  m.variance = std::move(found.variance);
-  if constexpr (requires { found.input_variance; })
-    m.error_variance = std::move(found.input_variance);
-  RegressionFit out = std::move(found.regression);
-  m.data.name(out);
-  return out;
-}
-
-RegressionFit train(MissingInputsModel& m, const TrainingArguments& a) {
-  return run<MissingInputsRegression>(m, a);
-}
-RegressionFit train(UncertainInputsModel& m, const TrainingArguments& a) {
-  return run<UncertainInputsRegression>(m, a);
-}
-
 NumpyArray once_trained(const RowMatrix& values) {
   if (values.size() == 0) throw InputError("call fit() first, which infers the inputs");
   return to_numpy(values);
@@ -98,7 +81,9 @@ NumpyArray once_trained(const RowMatrix& values) {
 // fit(), and what it finds of the inputs.
 template <class Model>
 void bind_training(nb::class_<Model>& of, const char* doc) {
-  def_fit(of, doc, [](Model& self, const TrainingArguments& a) { return train(self, a); });
+  def_fit(of, doc, [](Model& self, const TrainingArguments& a) {
+    return std::move(run_fit(self, a).regression);
+  });
   of.def_prop_ro(
         "input_mean", [](const Model& self) { return once_trained(self.mean); },
         nb::rv_policy::move, "Means of q(X) after fit(), in the units of the data.")
@@ -154,7 +139,7 @@ void bind_missing_inputs(nb::module_& m) {
   bind_training(
       missing,
       "Trains in parts, each of at most max_iter iterations: the complete rows, the mapping, "
-      "everything. The arguments are those of ``Regression.fit``, but for ``from_``.");
+      "everything. The arguments are those of ``Regression.fit``.");
   missing
       .def(
           "__init__",
@@ -181,7 +166,7 @@ void bind_uncertain_inputs(nb::module_& m) {
       uncertain,
       "Trains in parts, each of at most max_iter iterations: a regression of the inputs as "
       "they were observed, each start, everything. The arguments are those of "
-      "``Regression.fit``, but for ``from_``.");
+      "``Regression.fit``.");
   uncertain
       .def(
           "__init__",

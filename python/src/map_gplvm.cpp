@@ -33,7 +33,6 @@ struct MapGplvmModel {
   }
   void name(MapGplvmFit& fit) const { name_columns(fit, Y.cols(), options.times.cols()); }
   Index starts(Index given) const { return std::max<Index>(1, given); }
-  double shift() const { return 0.0; }
   nb::tuple state() const {
     const MapGplvmOptions& o = options;
     const RecognitionOptions back = o.back_constraint.value_or(RecognitionOptions{.form = ""});

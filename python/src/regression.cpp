@@ -36,7 +36,6 @@ struct Model {
   }
   void name(RegressionFit& fit) const { data.name(fit); }
   Index starts(Index given) const { return given ? given : data.X.rows() <= 1000 ? 3 : 1; }
-  double shift() const { return -regression.log_jacobian(); }
   nb::tuple state() const;
 };
 

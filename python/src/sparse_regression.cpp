@@ -49,7 +49,6 @@ struct SparseModel {
   }
   void name(RegressionFit& fit) const { data.name(fit); }
   Index starts(Index) const { return 1; }
-  double shift() const { return -sparse.log_jacobian(); }
   nb::tuple state() const;
 };
 

@@ -24,7 +24,9 @@ Svgp make(const TrainingData& data, const SvgpOptions& options) {
 }
 
 // As many inducing variables, whose parameters will be replaced, without choosing inputs first.
+// Those of a latent space that is yet to be trained will be chosen again, and stay as they were.
 SvgpOptions with_inducing(const TrainingData& data, SvgpOptions options, Index M) {
+  if (options.gplvm > 0 && !options.input_map) return options;
   if (options.features.inputs(1) > 0)
     options.Z = data.X.topRows(1).replicate(M, 1);
   else
@@ -32,11 +34,10 @@ SvgpOptions with_inducing(const TrainingData& data, SvgpOptions options, Index M
   return options;
 }
 
-// The same model at given parameters, inducing variables included.
+// The same model at its parameters, inducing variables included.
 Svgp at_parameters(const TrainingData& data, const SvgpOptions& options, const Svgp& model) {
-  const Parameters& parameters = model.parameters();
   Svgp out = make(data, with_inducing(data, options, model.inducing()));
-  out.parameters() = parameters;
+  out.start_from(model);
   return out;
 }
 
@@ -54,10 +55,15 @@ struct SvgpModel {
     out.start_from(svgp);
     return out;
   }
-  void take(const Svgp& trained, const SvgpOptions&) { svgp.parameters() = trained.parameters(); }
+  void take(const Svgp& trained, const SvgpOptions&) {
+    if (options.gplvm > 0 && !options.input_map) {
+      options.input_map = trained.input_map();
+      svgp = make(data, with_inducing(data, options, trained.inducing()));
+    }
+    svgp.parameters() = trained.parameters();
+  }
   void name(GeneralisedFit& fit) const { data.name(fit); }
   Index starts(Index given) const { return std::max<Index>(1, given); }
-  double shift() const { return -svgp.log_jacobian(); }
   nb::tuple state() const;
 };
 
@@ -70,7 +76,7 @@ nb::tuple SvgpModel::state() const {
       r.batch, r.steps, r.epochs, r.natural_step, r.learning_rate.rate,
       print(r.learning_rate.schedule), r.final_sweeps, svgp.inducing(), svgp.parameters(),
       r.adam_every, o.features.print(), r.learning_rate.decay, r.learning_rate.every,
-      r.learning_rate.warm_up, o.functions);
+      r.learning_rate.warm_up, o.functions, trained_map(o.input_map));
 }
 
 SvgpModel from_state(const nb::tuple& t) {
@@ -93,10 +99,10 @@ SvgpModel from_state(const nb::tuple& t) {
   o.training.learning_rate.every = nb::cast<Index>(t[19]);
   o.training.learning_rate.warm_up = nb::cast<Index>(t[20]);
   o.functions = nb::cast<Index>(t[21]);
+  o.input_map = map_from(t[22]);
   TrainingData data = training_data_from(nb::cast<nb::tuple>(t[0]));
   Svgp svgp = make(data, with_inducing(data, o, nb::cast<Index>(t[14])));
   svgp.parameters() = nb::cast<Parameters>(t[15]);
-  o.input_map = svgp.input_map();
   return {std::move(data), std::move(o), std::move(svgp)};
 }
 
@@ -191,7 +197,6 @@ void bind_svgp(nb::module_& m) {
           o.jitter = jitter;
           o.seed = seed;
           Svgp svgp = unlocked([&] { return make(data, o); });
-          o.input_map = svgp.input_map();
           new (self) SvgpModel{std::move(data), std::move(o), std::move(svgp)};
         },
         "X"_a, "y"_a, "kernel"_a = "se(ard)", "likelihood"_a = "bernoulli", "mean"_a = "zero",

@@ -26,11 +26,21 @@ std::string TrainingArguments::checkpoint_path() const {
   return checkpoint.is_none() ? std::string() : path_of(checkpoint);
 }
 
-std::optional<Parameters> TrainingArguments::start() const {
-  if (from.is_none()) return std::nullopt;
-  if (nb::isinstance<Parameters>(from)) return nb::cast<Parameters>(from);
-  if (nb::isinstance<FitNode>(from)) return nb::cast<const FitNode&>(from).parameters;
-  return load(path_of(from))->parameters;
+TrainingArguments::Start TrainingArguments::start() const {
+  Start out;
+  if (from.is_none()) return out;
+  if (nb::isinstance<Parameters>(from)) {
+    out.parameters = &nb::cast<const Parameters&>(from);
+    return out;
+  }
+  if (nb::isinstance<FitNode>(from)) {
+    out.fit = &nb::cast<const FitNode&>(from);
+  } else {
+    out.loaded = load(path_of(from));
+    out.fit = &**out.loaded;
+  }
+  out.parameters = &out.fit->parameters;
+  return out;
 }
 
 void TrainingArguments::apply(TrainingOptions& training) const {
@@ -53,14 +63,12 @@ void start_from(const Parameters& from, Parameters& parameters) {
       parameters.set(p.path, from.at(p.path).value);
 }
 
-Watch::Watch(const TrainingArguments& a, const TrainingOptions& training, Index starts,
-             double shift)
+Watch::Watch(const TrainingArguments& a, const TrainingOptions& training, Index starts)
     : callback_(a.callback),
       bar_(nb::none()),
       checkpoint_(a.checkpoint_path()),
       resume_(a.resume),
-      checkpointing_(checkpoint_),
-      shift_(shift) {
+      checkpointing_(checkpoint_) {
   if (!a.progress.is(Py_False))
     bar_ = nb::module_::import_("covary.progress")
                .attr("begin")(a.progress, starts, training.max_iterations,

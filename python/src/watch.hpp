@@ -8,6 +8,7 @@
 #include <string>
 
 #include "covary/models/checkpointing.hpp"
+#include "covary/models/fit.hpp"
 #include "covary/parameters/parameters.hpp"
 #include "covary/training/trainer.hpp"
 #include "unlocked.hpp"
@@ -28,7 +29,13 @@ struct TrainingArguments {
   nb::object callback = nb::none(), progress = nb::none();
 
   std::string checkpoint_path() const;  // "" where there is none
-  std::optional<Parameters> start() const;
+  // What to start from: a fit, and its parameters; or these alone; or nothing.
+  struct Start {
+    std::optional<Fit> loaded = {};
+    const FitNode* fit = nullptr;
+    const Parameters* parameters = nullptr;
+  };
+  Start start() const;
   // Into the options of a model; InputError for what makes no sense.
   void apply(TrainingOptions& training) const;
 };
@@ -40,28 +47,21 @@ std::string digest_of(const nb::object& state);
 // outlive the fit.
 class Watch {
  public:
-  // `progress` is True, False or None (where somebody watches). `shift` makes the objective that of
-  // the data's units.
-  Watch(const TrainingArguments& arguments, const TrainingOptions& training, Index starts,
-        double shift);
+  // `progress` is True, False or None (where somebody watches).
+  Watch(const TrainingArguments& arguments, const TrainingOptions& training, Index starts);
 
   void attach(TrainingOptions& training);
   // The state to go on from, and what is kept from now on, of a training that `problem` describes.
   TrainingState resume(const std::string& problem);
 
-  // For a model that knows its units only when it is made.
+  // What makes the objective that of the data's units.
   void shift_by(double shift) { shift_ = shift; }
 
   // Trains a model with options that this was attached to, without the interpreter's lock.
   template <class Model>
   auto run(Model& model) {
-    return run_with([&] { return model.fit(); });
-  }
-  // The same for any work.
-  template <class Work>
-  auto run_with(const Work& work) {
     try {
-      auto fit = unlocked(work);
+      auto fit = unlocked([&] { return model.fit(); });
       close(true);
       return fit;
     } catch (...) {
@@ -78,7 +78,7 @@ class Watch {
   std::string checkpoint_;
   bool resume_;
   Checkpointing checkpointing_;
-  double shift_;
+  double shift_ = 0.0;
   Index seen_ = 0;        // steps of Adam
   bool stopped_ = false;  // by the caller's function
 };
@@ -98,8 +98,7 @@ void start_from(const Parameters& from, Parameters& parameters);
 // Trains a model of its own, so that other Python threads may go on using the one that was given,
 // whose parameters become the best found. The owner has `options`, and says how a model is made at
 // its parameters with other options (made), what becomes of one that was trained (take), what a fit
-// is called (name), how many starts there are, what the objective is shifted by, and the state that
-// a checkpoint belongs to.
+// is called (name), how many starts there are, and the state that a checkpoint belongs to.
 template <class Owner>
 auto run_fit(Owner& owner, const TrainingArguments& a) {
   auto options = owner.options;
@@ -108,16 +107,21 @@ auto run_fit(Owner& owner, const TrainingArguments& a) {
   a.apply(core.training);
   const auto from = a.start();
   if constexpr (requires { options.subset; })
-    if (from) options.subset = 0;  // it starts as it is, without a fit of some rows
-  Watch watch(a, core.training, owner.starts(core.training.starts), owner.shift());
+    if (from.parameters) options.subset = 0;  // it starts as it is, without a fit of some rows
+  Watch watch(a, core.training, owner.starts(core.training.starts));
   watch.attach(core.training);
   auto training = owner.made(options);
-  if (from) start_from(*from, training.parameters());
+  if constexpr (requires { training.log_jacobian(); }) watch.shift_by(-training.log_jacobian());
+  if constexpr (requires { training.take_latent_space(*from.fit); })
+    if (from.fit) training.take_latent_space(*from.fit);
+  if (from.parameters) start_from(*from.parameters, training.parameters());
   // A start of a latent-variable model that has come to its limit is over.
+  bool limited = requires { Owner::limited; };
+  if constexpr (requires { options.input_map; }) limited = options.gplvm > 0;
   if (!a.checkpoint.is_none())
-    training.resume(watch.resume(digest_of(nb::make_tuple(
-        owner.state(), core.seed, core.training.starts,
-        requires { Owner::limited; } ? core.training.max_iterations : 0, training.parameters()))));
+    training.resume(watch.resume(digest_of(
+        nb::make_tuple(owner.state(), core.seed, core.training.starts,
+                       limited ? core.training.max_iterations : 0, training.parameters()))));
   auto fit = watch.run(training);
   owner.name(fit);
   owner.take(training, options);

@@ -5,6 +5,8 @@ import logging
 import pathlib
 import shlex
 import sys
+from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -117,6 +119,10 @@ MODELS = {
     "MapGplvm": lambda: cv.MapGplvm(outputs(), latent=2),
     "MissingInputsRegression": lambda: cv.MissingInputsRegression(*holed(), inducing=6),
     "UncertainInputsRegression": lambda: cv.UncertainInputsRegression(*wave(), input_variance=0.01, inducing=6),
+    "Generalised with gplvm": lambda: cv.Generalised(outputs(), outputs()[:, 0] > 0, gplvm=1),
+    "Svgp with gplvm": lambda: cv.Svgp(outputs(), outputs()[:, 0] > 0, gplvm=1, inducing=6),
+    "fit_class_density": lambda: SimpleNamespace(fit=partial(
+        cv.fit_class_density, outputs(), outputs()[:, 0] > 0, latent=1, inducing=6, restarts=1)),
 }
 
 
@@ -137,10 +143,6 @@ def test_every_class_can_be_stopped_and_resumed_with_the_same_bits(name, tmp_pat
 @pytest.mark.parametrize("name", MODELS)
 def test_every_class_has_a_limit_of_time_and_a_start(name, tmp_path):
     assert "second" in MODELS[name]().fit(max_seconds=1e-9).summary.reason
-    if "Inputs" in name:
-        with pytest.raises(cv.Unsupported, match="from_"):
-            MODELS[name]().fit(from_=cv.Regression(*wave()).fit(max_iter=0))
-        return
     if "minibatches" in name:
         return
     fit = MODELS[name]().fit(max_iter=4)
