@@ -244,7 +244,9 @@ TEST(UncertainInputs, ALoadedFitScoresHeldOutRowsAsTheOneThatWasMade) {
     // The uncertainty counts: without it the scores are others.
     RegressionFit plain = made.as<RegressionFit>();
     plain.diagnostics.clear();
-    if (!missing) EXPECT_NE(plain.held_out(run.request().data).nlpd, before.nlpd);
+    if (!missing) {
+      EXPECT_NE(plain.held_out(run.request().data).nlpd, before.nlpd);
+    }
   }
 }
 
