@@ -42,8 +42,7 @@ class ClassDensity {
  public:
   ClassDensity(ConstRows X, ConstVector labels, ClassDensityOptions options = {});
 
-  // class.0.kernel.…, class.0.likelihood.variance, class.1.…: the mapping of each density. Its
-  // other parameters start where a GP-LVM's do.
+  // class.0.kernel.…, class.0.latent.mean, class.1.…: those of each density.
   Parameters& parameters();
   // The next fit() goes on from a state of the training of a model of the same data, parameters and
   // options, and ends with the same bits as that one.

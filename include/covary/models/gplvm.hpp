@@ -112,7 +112,7 @@ class Gplvm {
   // options, and ends with the same bits as that one.
   void resume(TrainingState state) { resume_ = std::move(state); }
   GplvmFit fit();
-  // As a part of the training of a larger model.
+  // As a part of the training of a larger model, which completes the summary.
   GplvmFit fit(Trainer& trainer);
 
  private:

@@ -53,8 +53,7 @@ struct TrainingProgress {
   Index evaluations = 0;  // of all starts
   double seconds = 0.0;   // of the whole training
   bool over = false;      // the part: a good time to keep the state
-  // Which it costs time and memory to put together. Nothing where the training is no part of the
-  // one that is kept, as that of an input map.
+  // Which it costs time and memory to put together.
   std::function<TrainingState()> state;
 };
 
