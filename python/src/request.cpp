@@ -42,7 +42,7 @@ class PythonSession : public FitSession {
       : keeps_(!a.checkpoint.is_none()), verbose_(verbose) {
     TrainingOptions training;
     a.apply(training);
-    watch_.emplace(a, training, std::max<Index>(1, a.restarts), 0.0);
+    watch_.emplace(a, training, std::max<Index>(1, a.restarts));
   }
   void attach(TrainingOptions& training) override {
     watch_->attach(training);

@@ -60,8 +60,13 @@ class Watch {
   // Trains a model with options that this was attached to, without the interpreter's lock.
   template <class Model>
   auto run(Model& model) {
+    return run_with([&] { return model.fit(); });
+  }
+  // The same for any work.
+  template <class Work>
+  auto run_with(const Work& work) {
     try {
-      auto fit = unlocked([&] { return model.fit(); });
+      auto fit = unlocked(work);
       close(true);
       return fit;
     } catch (...) {
