@@ -147,8 +147,10 @@ def test_every_class_has_a_limit_of_time_and_a_start(name, tmp_path):
         return
     fit = MODELS[name]().fit(max_iter=4)
     fit.save(tmp_path / "m.cov")
-    values = [MODELS[name]().fit(max_iter=0, from_=start).value for start in (fit, fit.parameters, tmp_path / "m.cov")]
-    assert values[0] == values[1] == values[2] == pytest.approx(fit.value)
+    # A latent space of the inputs is no parameter of the model behind it.
+    starts = (fit, tmp_path / "m.cov") if "gplvm" in name else (fit, tmp_path / "m.cov", fit.parameters)
+    values = [MODELS[name]().fit(max_iter=0, from_=start).value for start in starts]
+    assert values == [values[0]] * len(values) and values[0] == pytest.approx(fit.value)
 
 
 def test_a_schedule_of_svgp_has_an_effect():

@@ -326,7 +326,7 @@ class Svgp(ClassTable):
                 self.assertEqual(again["gplvm"], whole["gplvm"])
                 self.assertAlmostEqual(again["value"], whole["value"], places=5)
                 self.refused("fit", self.train, "--target", "kind", "--inputs", "a,b", *options[:-1], "13",
-                             *state, "--resume", says=["another fit"])
+                             *state, "--resume", "--quiet", says=["another fit"])
                 os.remove(self.path("k.ckpt"))
 
     def test_interrupted_it_says_how_to_go_on(self):
