@@ -173,6 +173,7 @@ std::vector<ModelChoice> choices_of(const FitOptions& o, const std::vector<std::
     all.insert(all.end(), out.back().entries().begin(), out.back().entries().end());
   }
   check_options("fit", o.given, all, fmt::format("{}", fmt::join(models, ", ")));
+  check_pairs(o);
   return out;
 }
 

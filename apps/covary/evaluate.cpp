@@ -1,6 +1,3 @@
-#include <fmt/format.h>
-
-#include "covary/error.hpp"
 #include "data_arguments.hpp"
 #include "options.hpp"
 
@@ -9,9 +6,7 @@ namespace {
 
 Outcome run_evaluate(const DataArguments& a, const Common& common) {
   TableQuestion question = a.question;
-  if (!(question.threshold > 0.0 && question.threshold < 1.0))
-    throw InputError(
-        fmt::format("--threshold must lie between 0 and 1, got {}", question.threshold));
+  check_question(question, a.given);
   const Fit fit = load_for("evaluate", a.model, a.given);
   question.tell = [&](const std::string& line) { tell(common, line); };
   Answer scores = fit->evaluate(read_table(a.data, table_options(a.header, *fit)), question);

@@ -45,10 +45,10 @@ Outcome run_models(const std::string& name) {
   Outcome out;
   out.object["models"] = json::array();
   std::vector<const ModelEntry*> shown;
-  if (name.empty() || name == "auto")
-    for (const ModelEntry& e : model_table()) shown.push_back(&e);
-  else
-    shown = parse_model(name == "pep" ? "pep(0.5)" : name).entries;
+  for (const ModelEntry& e : model_table())
+    if (name.empty() || name == "auto" || (name == e.label() && name != e.name))
+      shown.push_back(&e);
+  if (shown.empty()) shown = parse_model(name == "pep" ? "pep(0.5)" : name).entries;
   for (const ModelEntry* e : shown) {
     out.object["models"].push_back(json::parse(as_json(*e)));
     if (!out.text.empty() && !name.empty()) out.text += "\n";

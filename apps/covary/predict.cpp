@@ -12,24 +12,6 @@
 namespace covary::cli {
 namespace {
 
-bool is_given(const DataArguments& a, const char* option) {
-  return std::find(a.given.begin(), a.given.end(), option) != a.given.end();
-}
-
-void check_arguments(const DataArguments& a) {
-  const TableQuestion& q = a.question;
-  if (!(q.threshold > 0.0 && q.threshold < 1.0))
-    throw InputError(fmt::format("--threshold must lie between 0 and 1, got {}", q.threshold));
-  for (const char* option : {"propagation", "draws"})
-    if (q.steps == 0 && is_given(a, option))
-      throw InputError(fmt::format("--{} needs --steps", option));
-  if (is_given(a, "seed") && q.propagation != "draws" && q.parameter_draws == 0)
-    throw InputError("--seed needs --propagation draws or --parameter-draws");
-  if (is_given(a, "loss") && is_given(a, "threshold"))
-    throw InputError("give either --loss or --threshold, not both");
-  if (is_given(a, "loss") && q.steps > 0) throw Unsupported("--loss is not available with --steps");
-}
-
 // Some rows of a table.
 Table rows_of(const Table& table, Index first, Index n) {
   Table out;
@@ -85,7 +67,7 @@ Outcome predict_blocks(const FitNode& fit, DataArguments& a, const Common& commo
 }
 
 Outcome run_predict(DataArguments a, const Common& common) {
-  check_arguments(a);
+  check_question(a.question, a.given);
   const Fit fit = load_for("predict", a.model, a.given);
   a.question.tell = [&](const std::string& line) { tell(common, line); };
   if (fit->row_by_row() && a.question.steps == 0) return predict_blocks(*fit, a, common);

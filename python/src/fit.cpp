@@ -89,6 +89,7 @@ TableQuestion question_of(const FitNode& fit, const char* verb, const nb::kwargs
     given.push_back(std::move(name));
   }
   check_options(verb, given, fit);
+  check_question(q, given);
   return q;
 }
 
@@ -143,7 +144,7 @@ nb::object load_as(nb::handle cls, const std::filesystem::path& path) {
   nb::object out = to_python(any);
   if (!nb::isinstance(out, cls))
     throw Unsupported(
-        fmt::format("{} holds a {}: covary.load reads it", path.string(), what(*any)));
+        fmt::format("{} holds a {}; read it with covary.load", path.string(), what(*any)));
   return out;
 }
 
@@ -168,11 +169,10 @@ nb::object to_python(const Fit& fit) {
 
 void bind_fit(nb::module_& m) {
   nb::class_<FitNode> fit(m, "Fit", doc, nb::dynamic_attr());
-  fit.attr("load") = nb::module_::import_("builtins")
-                         .attr("classmethod")(nb::cpp_function(
-                             load_as, "cls"_a, "path"_a,
-                             "Reads a model file that holds a fit of this class, by whichever door "
-                             "it was written."));
+  fit.attr("load") =
+      nb::module_::import_("builtins")
+          .attr("classmethod")(nb::cpp_function(
+              load_as, "cls"_a, "path"_a, "Reads a model file that holds a fit of this class."));
   fit.def_prop_ro(
          "value", [](const FitNode& f) { return f.value; },
          "The objective in nats, in the units of the data, without log priors. "
@@ -235,7 +235,7 @@ void bind_fit(nb::module_& m) {
       [](const std::filesystem::path& path) {
         return to_python(unlocked([&] { return load(path.string()); }));
       },
-      "path"_a, "Reads a model file of any kind, by whichever door it was written.",
+      "path"_a, "Reads a model file of any kind, written by Python or the command line.",
       nb::sig("def load(path: str | os.PathLike) -> Fit"));
   m.def("_restore", [](const nb::bytes& state) {
     const std::span bytes(static_cast<const std::byte*>(state.data()), state.size());

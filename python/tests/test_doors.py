@@ -9,6 +9,7 @@ from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import covary as cv
@@ -81,11 +82,16 @@ def test_what_has_no_effect_is_refused(tables):
                              (train, {"folds": "nothing"}, "nothing"),
                              (in_memory, {"target": "c1", "inputs": "c0", "header": "yes"}, "--header is for a file"),
                              (in_memory, {"target": "c1", "inputs": "c0", "stream": True, "model": "vfe"}, "--stream is for"),
+                             (train, {"model": "vfe", "inducing": 5, "inducing_file": str(tables / "Z.csv")}, "--inducing has no effect"),
+                             (train, {"no_scale": True, "scale": "columns"}, "--scale has no effect with --no-scale"),
                              (train, {"latent": 2}, "--latent is for"), (train, {"kernle": "se"}, "no option 'kernle'")):
         with pytest.raises(cv.CovaryError, match=says):
             cv.fit(data, **{"model": "exact", **gaussian, **more})
     with pytest.raises(cv.CovaryError, match="--target is required"):
         cv.fit(train, "exact")
+    series = cv.fit(train, "exact", target="y", lags=2, max_iter=0, progress=False)
+    with pytest.raises(cv.InputError, match="--draws needs --steps and --propagation draws"):
+        series.predict_table(pd.read_csv(train), steps=3, draws=5)
     many = tables / "many.npy"
     np.save(many, np.zeros((400_000, 2)))
     with pytest.raises(cv.CovaryError, match="of memory"):

@@ -54,8 +54,9 @@ void check_options(const std::string& verb, const std::vector<std::string>& give
     if (!depends_on_model(verb, option)) continue;
     if (std::none_of(entries.begin(), entries.end(),
                      [&](const ModelEntry* e) { return e->reads(verb, option); }))
-      throw Unsupported(fmt::format("--{} is for --model {}; {} does not read it", option,
-                                    readers_of(verb, option), who));
+      throw Unsupported(fmt::format("--{} is for {}{}; {} does not read it", option,
+                                    verb == "fit" ? "--model " : "", readers_of(verb, option),
+                                    who));
   }
 }
 

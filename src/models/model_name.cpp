@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 
 #include "covary/error.hpp"
@@ -37,6 +38,47 @@ std::optional<std::pair<std::string, double>> with_power(const std::string& text
   return std::nullopt;
 }
 
+// Names that people search for, as lower-case letters and digits, and what does the same here.
+constexpr std::pair<const char*, const char*> searched[] = {
+    {"gp", "exact"},
+    {"gpr", "exact"},
+    {"kriging", "exact"},
+    {"sgp", "vfe"},
+    {"sgpr", "vfe"},
+    {"titsias", "vfe"},
+    {"nystrom", "sor"},
+    {"nystrm", "sor"},  // with ö
+    {"spgp", "fitc"},
+    {"rff", "sor with --features rff"},
+    {"ssgp", "sor with --features ssgp"},
+    {"hilbert", "sor with --features hilbert"},
+    {"svi", "svgp"},
+    {"gpc", "laplace"},
+    {"sgpc", "svgp"},
+    {"svm", "laplace or svgp"},
+    {"vi", "vgp"},
+    {"nigp", "noisy_inputs"},
+    {"deep", "warped, of two layers"},
+    {"deepgp", "warped, of two layers"},
+    {"dgp", "warped, of two layers"},
+    {"narx", "exact or vfe with --lags"},
+    {"ar", "exact or vfe with --lags"},
+    {"bgplvm", "gplvm"},
+    {"bayesiangplvm", "gplvm"},
+    {"vgpds", "gplvm with --dynamics"},
+    {"gpdm", "map_gplvm with --dynamics"},
+    {"pca", "ppca"}};
+
+// What a name that people search for is called here, or nothing.
+std::string known_here_as(const std::string& text) {
+  std::string plain;
+  for (const unsigned char c : text)
+    if (std::isalnum(c)) plain += static_cast<char>(std::tolower(c));
+  for (const auto& [name, here] : searched)
+    if (plain == name) return fmt::format(" (use {})", here);
+  return "";
+}
+
 const ModelEntry& entry_of(const std::string& name) {
   for (const ModelEntry& e : model_table())
     if (e.name == name && e.form == Form::plain) return e;
@@ -64,9 +106,12 @@ NamedModel parse_model(const std::string& text) {
     for (const std::string& n : {own, e.aliases})
       if (!n.empty() && !contains(names, n)) names.push_back(n);
   }
-  if (out.entries.empty())
+  if (out.entries.empty()) {
+    const std::string here = known_here_as(text);
     throw InputError(fmt::format("unknown model '{}'{}; covary models lists them: {}", text,
-                                 did_you_mean(text, names), fmt::join(names, ", ")));
+                                 here.empty() ? did_you_mean(text, names) : here,
+                                 fmt::join(names, ", ")));
+  }
   return out;
 }
 
@@ -99,7 +144,9 @@ std::string readers_of(const std::string& verb, const std::string& option) {
     const bool whole =
         std::all_of(model_table().begin(), model_table().end(),
                     [&](const ModelEntry& o) { return o.written != e.written || reads(o); });
-    const std::string name = whole ? e.written : e.label();
+    // An option of training by minibatches is what chooses it.
+    const bool chosen = verb == "fit" && e.form == Form::minibatches;
+    const std::string name = whole || chosen ? e.written : e.label();
     if (!contains(out, name)) out.push_back(name);
   }
   if (out.size() < 2) return out.empty() ? "no model" : out.front();

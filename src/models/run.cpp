@@ -16,6 +16,7 @@ namespace {
 void check_call(const FitOptions& o, const ModelChoice& choice) {
   static_cast<void>(Kernel(o.kernel));
   choice.check();
+  check_pairs(o);
   check_likelihood(o.likelihood);
   if (o.resume && o.checkpoint.empty())
     throw InputError("--resume needs the checkpoint; name it with --checkpoint FILE");

@@ -41,7 +41,7 @@ std::vector<std::pair<std::string, std::string>> with_any(
 std::string ModelEntry::label() const {
   if (form == Form::minibatches) return written + " by minibatches";
   if (form == Form::missing_inputs) return written + " with --missing learn";
-  return targets == Targets::other ? written + " of other likelihoods" : written;
+  return targets == Targets::other ? written + " (non-Gaussian)" : written;
 }
 
 bool ModelEntry::takes(const std::string& verb) const {

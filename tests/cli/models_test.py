@@ -25,8 +25,10 @@ class Models(CommandLine):
             self.assertIn(words, one)
         self.assertNotIn("--lags", one)
         self.assertEqual([m["label"] for m in self.json_of("models", "fitc")["models"]],
-                         ["fitc", "fitc of other likelihoods"])
+                         ["fitc", "fitc (non-Gaussian)"])
         self.assertEqual([m["name"] for m in self.json_of("models", "sparse")["models"]], ["vfe", "vfe"])
+        for label in ("fitc (non-Gaussian)", "vfe with --missing learn", "gplvm by minibatches"):
+            self.assertEqual([m["label"] for m in self.json_of("models", label)["models"]], [label])
         self.refused("models", "vef", says=["'vef'", "did you mean"])
 
     def test_a_typo_is_answered_with_the_nearest_of_all_models(self):
@@ -35,6 +37,11 @@ class Models(CommandLine):
             with self.subTest(typo):
                 self.refused("fit", self.path("train.csv"), "--target", "y", "--model", typo,
                              says=[f"unknown model '{typo}'", f"did you mean '{meant}'"])
+        for searched, here in (("gp", "exact"), ("kriging", "exact"), ("SGPR", "vfe"), ("svm", "laplace or svgp"), ("GPC", "laplace"),
+                               ("Bayesian-GPLVM", "gplvm"), ("VGPDS", "gplvm with --dynamics"), ("NARX", "exact or vfe with --lags"),
+                               ("Nyström", "sor")):
+            with self.subTest(searched):
+                self.refused("fit", self.path("train.csv"), "--target", "y", "--model", searched, says=[f"(use {here})"])
         self.refused("compare", self.path("train.csv"), "--target", "y", "--kernel", "se", "--model", "exat", says=["'exact'"])
         self.refused("compare", self.path("train.csv"), "--target", "y", "--kernel", "se", "--model", "gplvm",
                      says=["cannot be compared"])
@@ -112,7 +119,7 @@ class Models(CommandLine):
                                     ("report", exact, ("--exposure", "x", "--data", train, "--out", self.path("r.html")))):
             with self.subTest(verb=verb, option=option):
                 table = () if verb == "report" else (train,)
-                self.refused(verb, model, *table, *option, says=[f"{option[0]} is for --model", "does not read it"])
+                self.refused(verb, model, *table, *option, says=[f"{option[0]} is for ", "does not read it"])
         self.refused("sample", exact, train, "--burn-in", "3", says=["--burn-in"])
 
     def test_times_that_cannot_be_meant(self):

@@ -57,6 +57,18 @@ VALUES = {
     "out": (("--out", "OUT"), ()), "without-outputs": (("--without-outputs",), ("--out", "OUT")),
 }
 
+# Pairs of options of which one leaves the other without effect, with the model that reads both.
+IDLE = [(label, pair, idle) for pair, idle, labels in (
+    ("--inducing-file Z.csv --inducing 5", "inducing", ("vfe", "svgp", "fitc (non-Gaussian)")),
+    ("--inducing-file Z.csv --selection kmeans", "selection", ("vfe", "svgp", "fitc (non-Gaussian)")),
+    ("--set features.Z=0,1,2,3,4,5,6,7,8,9,10,11 --selection kmeans", "selection", ("vfe", "svgp")),
+    ("--features eigen --kernel se --selection kmeans", "selection", ("vfe",)),
+    ("--features fourier --kernel matern12@0*matern12@1 --selection kmeans", "selection", ("vfe", "svgp")),
+    ("--features rff --selection kmeans", "selection", ("sor",)),
+    ("--no-scale --scale columns", "scale", ("exact", "vfe", "laplace", "gplvm", "ppca")),
+    ("--kernel se --tie kernel.variance=2*kernel.lengthscales --set kernel.variance=2", "set", ("exact", "vfe", "gplvm")),
+) for label in labels]
+
 
 class Options(CommandLine):
     def setUp(self):
@@ -94,6 +106,8 @@ class Options(CommandLine):
             table, call = "holed.csv", without(call, {"--missing"})
         elif label == "vfe with --missing learn":
             table = "holed.csv"
+        if option == "inducing-file" and read:
+            call = without(call, {"--inducing"})
         if option == "lags" and read:
             call = without(call, {"--inputs"})
         if option == "target":
@@ -177,6 +191,15 @@ class Options(CommandLine):
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             wrong = [w for w in pool.map(lambda pair: self.check(*pair), pairs) if w]
         self.assertEqual(wrong, [], "\n" + "\n".join(wrong))
+
+    def test_an_option_without_effect_beside_another_is_refused(self):
+        for label, pair, idle in IDLE:
+            with self.subTest(f"{label} {pair}"):
+                call = merged(without(CALLS[label], ("--inducing",)), tuple(pair.split()))
+                status, shown, _, _ = self.outcome("pair", call)
+                self.assertEqual(status, 2, shown)
+                self.assertIn(f"--{idle}", shown["error"])
+                self.assertIn("has no effect with", shown["error"])
 
 
 if __name__ == "__main__":

@@ -115,7 +115,7 @@ TEST(ModelTable, CostsKnowTheUsualStarts) {
   EXPECT_EQ(starts("class_density", 1200), 2.0);
   EXPECT_EQ(starts("noisy_inputs", 400), 2.0);
   for (const char* one : {"vfe", "vfe with --missing learn", "warped", "svgp", "map_gplvm",
-                          "gplvm by minibatches", "fitc of other likelihoods"})
+                          "gplvm by minibatches", "fitc (non-Gaussian)"})
     EXPECT_EQ(starts(one, 100), 1.0) << one;
 }
 
