@@ -11,6 +11,7 @@
 #include "bindings.hpp"
 #include "capabilities.hpp"
 #include "covary/data/classification_metrics.hpp"
+#include "covary/data/decisions.hpp"
 #include "covary/error.hpp"
 #include "covary/models/compress.hpp"
 #include "covary/models/gplvm_fit.hpp"
@@ -90,6 +91,18 @@ nb::object predict_proba(const GeneralisedFit& m, const ArrayLike& X) {
   require_classes(m);
   GeneralisedPrediction p = predict(m, X, nb::none());
   return columns_like(X, RowMatrix(p.probabilities), class_names(m));
+}
+
+// The class with the least expected cost at each row, and that cost.
+nb::tuple decide(const GeneralisedFit& m, const ArrayLike& X, const ArrayLike& costs) {
+  require_classes(m);
+  const auto names = class_names(m);
+  const Matrix table = is_table(costs) ? read_costs(to_table(costs), names)
+                                       : Matrix(to_inputs(costs, "costs").get());
+  Decisions d = decide_classes(RowMatrix(predict(m, X, nb::none()).probabilities), table);
+  nb::list labels;
+  for (const double k : d.decided) labels.append(names[static_cast<std::size_t>(k)]);
+  return nb::make_tuple(std::move(labels), to_numpy(std::move(d.expected_loss)));
 }
 
 nb::object log_density(const GeneralisedFit& m, const ArrayLike& X, const ArrayLike& y,
@@ -226,6 +239,12 @@ void bind_predictions(nb::class_<GeneralisedFit, FitNode>& fit) {
       .def("predict_proba", predict_proba, "X"_a,
            "The probabilities of the classes, n×K in the order of ``classes``.",
            nb::sig("def predict_proba(self, X: numpy.typing.ArrayLike) -> " COVARY_ARRAY))
+      .def("decide", decide, "X"_a, "costs"_a,
+           "The class with the least expected cost at each row, and that cost. ``costs[k, j]`` is "
+           "the cost of deciding class j when the class is k, in the order of ``classes``; or a "
+           "table with a column 'class' and one for each class.",
+           nb::sig("def decide(self, X: numpy.typing.ArrayLike, costs: numpy.typing.ArrayLike) "
+                   "-> tuple[list[str], " COVARY_ARRAY "]"))
       .def("log_density", log_density, "X"_a, "y"_a, "aux"_a = nb::none(),
            "log p(y | x) of each row (and output) under the posterior, NaN where y is missing. "
            "Labels go by "

@@ -19,6 +19,36 @@ def labels(n=60, seed=0):
     return X, np.where(f > 0, "up", "down")
 
 
+def test_decisions_by_expected_cost(fitted, tmp_path):
+    X = labels()[0]
+    p = fitted.predict_proba(X)
+    costs = np.array([[0.0, 1.0], [9.0, 0.0]])  # of deciding j when the class is k
+    decided, cost = fitted.decide(X, costs)
+    np.testing.assert_allclose(cost, (p @ costs).min(axis=1))
+    assert decided == [fitted.classes[j] for j in (p @ costs).argmin(axis=1)]
+    assert decided != fitted.predict_table(X)["class"].tolist()
+    table = pd.DataFrame({"up": [0.0, 1.0], "class": ["up", "down"], "down": [9.0, 0.0]})
+    assert fitted.decide(X, table)[0] == decided
+    table.to_csv(tmp_path / "costs.csv", index=False)
+    from_file = fitted.predict_table(X, loss=str(tmp_path / "costs.csv"))
+    assert from_file["class"].tolist() == decided
+    np.testing.assert_allclose(from_file["expected_loss"], cost)
+    with pytest.raises(cv.InputError, match="2 classes need 2×2"):
+        fitted.decide(X, np.eye(3))
+    with pytest.raises(cv.Unsupported, match="--loss absolute is for numbers"):
+        fitted.predict_table(X, loss="absolute")
+
+
+def test_decisions_for_shares():
+    X, f = wave(40)
+    fit = cv.Generalised(X, 1 / (1 + np.exp(-f)), likelihood="beta").fit(seed=1, restarts=1)
+    at = fit.predict_table(X, loss="absolute")
+    high = fit.predict_table(X, loss="quantile(0.9)")
+    assert ((0 < at["decision"]) & (at["decision"] < high["decision"]) & (high["decision"] < 1)).all()
+    # The median has the least absolute loss: no more than the mean's, which is at most the standard deviation.
+    assert (at["expected_loss"] <= np.sqrt(at["variance"]) * (1 + 1e-3)).all() and (at["expected_loss"] > 0).all()
+
+
 def three(n=60, seed=0):
     X, f = wave(n, seed=seed)
     return X, np.select([f < -0.5, f < 0.5], ["low", "middle"], "high")

@@ -142,4 +142,19 @@ double PredictiveTable::quantile(double p) const {
   return whole_ ? std::ceil(y) : y;
 }
 
+double PredictiveTable::shortfall(double a) const {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < nodes_.size() && nodes_[i].y < a; ++i) {
+    const bool last = i + 1 == nodes_.size();
+    const double end = last ? a : std::min(a, nodes_[i + 1].y);
+    const double steps = end - nodes_[i].y, here = nodes_[i].at_most;
+    // P(Y ≤ y) of counts is a staircase, which stands at its value until the next count.
+    const double there = last || (whole_ && steps <= 1.0) ? here
+                         : whole_                         ? at_most(end - 1.0)
+                                                          : at_most(end);
+    sum += 0.5 * steps * (here + there);
+  }
+  return sum;
+}
+
 }  // namespace covary

@@ -10,6 +10,8 @@
 #include "covary/data/metrics.hpp"
 #include "covary/error.hpp"
 #include "covary/inference/slice_sampling.hpp"
+#include "covary/likelihoods/predictive.hpp"
+#include "covary/linalg/parallel.hpp"
 #include "covary/models/generalised_fit.hpp"
 #include "covary/models/memory.hpp"
 #include "covary/models/model_data.hpp"
@@ -40,8 +42,31 @@ std::vector<std::string> function_suffixes(const GeneralisedFit& fit, bool by_cl
   return out;
 }
 
+// For one output: of y ~ N(mean, variance), or by the quantiles of its predictive distribution.
+Decisions decide_output(const GeneralisedFit& fit, const GeneralisedPrediction& p, Index output,
+                        const Vector& exposure, const Loss& loss) {
+  const Vector mean = p.mean.col(output), variance = p.variance.col(output);
+  if (loss.kind == Loss::Kind::squared || fit.likelihood.node().conjugate())
+    return decide(loss, mean, variance);
+  const Index L = fit.likelihood.functions();
+  const double scale = fit.output_scaling.scale(output), shift = fit.output_scaling.shift(output);
+  const double weight = loss.kind == Loss::Kind::absolute ? 2.0 : 1.0;  // |y − a| is both sides
+  Decisions out{mean, variance};
+  parallel_for(mean.size(), [&](Index n) {
+    const double aux = exposure.size() ? exposure(n) : fit.likelihood.node().default_aux();
+    const PredictiveTable y(fit.likelihood, fit.likelihood_parameters,
+                            p.f.mean.row(n).segment(output * L, L).transpose(),
+                            p.f.variance.row(n).segment(output * L, L).transpose(), aux);
+    const double a = y.quantile(loss.p);
+    out.decided(n) = shift + scale * a;
+    // E (p − 1[y < a])(y − a) = p(E y − a) + E max(a − y, 0)
+    out.expected_loss(n) = weight * (loss.p * (mean(n) - out.decided(n)) + scale * y.shortfall(a));
+  });
+  return out;
+}
+
 // mean, variance and the decision of --loss, of each output.
-void add_outputs(const GeneralisedFit& fit, const GeneralisedPrediction& p,
+void add_outputs(const GeneralisedFit& fit, const GeneralisedPrediction& p, const Vector& exposure,
                  const std::string& expression, NamedColumns& out) {
   for (Index k = 0; k < p.mean.cols(); ++k) {
     out.add("mean" + suffix_of(fit, k), p.mean.col(k));
@@ -49,12 +74,8 @@ void add_outputs(const GeneralisedFit& fit, const GeneralisedPrediction& p,
   }
   if (expression.empty()) return;
   const Loss loss(expression);
-  if (loss.kind != Loss::Kind::squared)
-    throw Unsupported(
-        fmt::format("--loss {} is for Gaussian regression; with the likelihood '{}' use squared",
-                    expression, fit.likelihood.print()));
   for (Index k = 0; k < p.mean.cols(); ++k) {
-    const Decisions d = decide(loss, Vector(p.mean.col(k)), Vector(p.variance.col(k)));
+    const Decisions d = decide_output(fit, p, k, exposure, loss);
     out.add("decision" + suffix_of(fit, k), d.decided);
     out.add("expected_loss" + suffix_of(fit, k), d.expected_loss);
   }
@@ -69,7 +90,7 @@ NamedColumns predict_rows(const GeneralisedFit& fit, ConstRows X, ConstRows vari
   if (p.probabilities.size()) {
     add_classes(p.probabilities, fit.classes, q, out);
   } else {
-    add_outputs(fit, p, q.loss, out);
+    add_outputs(fit, p, exposure, q.loss, out);
   }
   const auto numbered = function_suffixes(fit, false);
   for (Index l = 0; l < p.f.mean.cols(); ++l) {
@@ -233,8 +254,7 @@ NamedColumns GeneralisedFit::sample(const Table& table, const TableQuestion& q) 
 Fit GeneralisedFit::update(const Table& table, const TableQuestion& q) const {
   if (likelihood.aux() != Aux::noise)
     throw Unsupported(fmt::format(
-        "further rows join models of Gaussian noise alone, and the likelihood is {}; fit it again "
-        "with all rows",
+        "adding rows needs Gaussian noise, and the likelihood is {}; fit it again with all rows",
         likelihood.print()));
   const FurtherRows further(*this, table, q, std::nullopt);
   GeneralisedFit out = with(further.X, further.Y, further.noise);

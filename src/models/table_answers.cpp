@@ -82,6 +82,12 @@ void add_classes(const Matrix& probabilities, const std::vector<std::string>& cl
   if (question.loss.empty()) {
     decided = decided_classes(RowMatrix(probabilities), question.threshold);
   } else {
+    const std::string& loss = question.loss;
+    if (loss == "squared" || loss == "absolute" || loss.starts_with("quantile("))
+      throw Unsupported(
+          fmt::format("--loss {} is for numbers; for classes give a table of costs, with a column "
+                      "'class' and one for each of {}",
+                      loss, fmt::join(names, ", ")));
     Decisions d = decide_classes(probabilities, read_costs(read_table(question.loss), names));
     out.add("expected_loss", d.expected_loss);
     decided = std::move(d.decided);

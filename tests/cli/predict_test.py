@@ -205,6 +205,22 @@ class Loss(CommandLine):
             self.assertAlmostEqual(decided, upper, delta=1e-9)
         self.refused("predict", model, grid, "--loss", "cubic", says=["'cubic'", "quantile(p)"])
 
+    def test_decisions_for_counts(self):
+        counts = self.write("counts.csv", "x,y,e\n" + "".join(f"{i / 10},{(7 * i) % 5},{1 + i % 2}\n" for i in range(40)))
+        model = self.path("p.cov")
+        self.json_of("fit", counts, "--target", "y", "--exposure", "e", "--likelihood", "poisson", "--max-iter", "3", "--out", model)
+        predict = lambda *more: self.json_of("predict", model, counts, "--exposure", "e", *more)
+        mean = predict()["mean"]
+        median, half, low, high = (predict("--loss", loss) for loss in ("absolute", "quantile(0.5)", "quantile(0.1)", "quantile(0.9)"))
+        self.assertEqual(median["decision"], half["decision"])
+        for absolute, pinball in zip(median["expected_loss"], half["expected_loss"]):
+            self.assertAlmostEqual(absolute, 2 * pinball, delta=1e-9)
+        for row in zip(low["decision"], median["decision"], high["decision"], mean):
+            self.assertTrue(all(v == int(v) for v in row[:3]), "a quantile of counts is a count")
+            self.assertLessEqual(row[0], row[1])
+            self.assertLess(row[1], row[2])
+            self.assertLess(abs(row[1] - row[3]), 1)  # median and mean of a Poisson mixture
+
     def test_costs_of_classes(self):
         kinds = self.write("kinds.csv", "x,kind\n" + "".join(f"{i / 10},{'ab'[i % 3 == 0]}\n" for i in range(40)))
         model = self.path("c.cov")
@@ -215,6 +231,7 @@ class Loss(CommandLine):
             self.assertEqual(label, "b" if 9 * p > 1 - p else "a")
             self.assertAlmostEqual(loss, min(9 * p, 1 - p), delta=1e-12)
         self.assertIn("b", decided["class"])
+        self.refused("predict", model, kinds, "--loss", "absolute", says=["--loss absolute is for numbers", "table of costs"])
         self.refused("predict", model, kinds, "--loss", costs, "--threshold", "0.3", says=["--loss", "--threshold"])
         self.refused("predict", model, kinds, "--loss", self.write("bad.csv", "class,a\na,0\nb,1\n"), says=["no column 'b'"])
 

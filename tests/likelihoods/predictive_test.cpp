@@ -75,6 +75,21 @@ TEST(PredictiveTable, Counts) {
   EXPECT_NEAR(table("poisson", -12.0, sure, 1.0).at_most(0.0), 1.0, 1e-4);
 }
 
+TEST(PredictiveTable, Shortfall) {
+  // Of a Gaussian E max(a − Y, 0) = sd·(zΦ(z) + φ(z)), of an exponential a − μ(1 − e^{−a/μ}).
+  EXPECT_NEAR(table("gaussian(variance=0.36)", 2.0, 0.64, 0.0).shortfall(3.0), 1.0833154706, 2e-3);
+  const PredictiveTable e = table("exponential", std::log(3.0), sure, 0.0);
+  EXPECT_NEAR(e.shortfall(2.0), 2.0 - 3.0 * (1.0 - std::exp(-2.0 / 3.0)), 2e-3);
+  EXPECT_EQ(e.shortfall(0.0), 0.0);
+  // Of counts the sum over those below a: one by one, and of large counts in steps.
+  const PredictiveTable p = table("poisson", std::log(2.0), sure, 3.0);  // of mean 6
+  double sum = 0.0, term = std::exp(-6.0);
+  for (int k = 0; k < 7; term *= 6.0 / ++k) sum += (7 - k) * term;
+  EXPECT_NEAR(p.shortfall(7.0), sum, 1e-6);
+  // Far above all counts it is a − E Y.
+  EXPECT_NEAR(table("poisson", std::log(1e4), sure, 1.0).shortfall(2e4), 1e4, 2.0);
+}
+
 TEST(PredictiveTable, BadInput) {
   EXPECT_THROW(table("bernoulli", 0.0, 1.0, 0.0), Unsupported);
   EXPECT_THROW(table("poisson", 0.0, 1.0, 1.0).quantile(1.0), InputError);

@@ -20,6 +20,7 @@ class PredictiveTable {
   double at_most(double y) const;                // P(Y ≤ y)
   double below(double y) const;                  // P(Y < y)
   double quantile(double p) const;               // the least y with P(Y ≤ y) ≥ p; 0 < p < 1
+  double shortfall(double a) const;              // E max(a − Y, 0) = ∫ P(Y ≤ y) dy up to a
 
  private:
   struct Node {
