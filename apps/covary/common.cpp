@@ -29,6 +29,16 @@ CLI::Validator at_least_one() {
           "POSITIVE"};
 }
 
+CLI::Validator at_least_zero() {
+  return {[](const std::string& text) {
+            double value = 0.0;
+            return CLI::detail::lexical_cast(text, value) && value >= 0.0
+                       ? std::string()
+                       : fmt::format("'{}' is not a number of at least 0", text);
+          },
+          "NONNEGATIVE"};
+}
+
 json finite(double v) { return std::isfinite(v) ? json(v) : json(nullptr); }
 
 json finite(const Vector& v) {

@@ -21,6 +21,8 @@ struct Common {
 void add_common(CLI::App& app, Common& common);
 // Of an option that counts something: a whole number of at least one.
 CLI::Validator at_least_one();
+// A number of at least zero; CLI11's own message prints the largest double.
+CLI::Validator at_least_zero();
 
 // What a verb hands back: the JSON object, and the text for people.
 struct Outcome {

@@ -1,5 +1,7 @@
 #include "options.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <type_traits>
 
@@ -23,8 +25,8 @@ const std::vector<OptionText>& option_texts() {
       {"predict", "parameter-draws", "Prediction",
        "Average over this many draws of the parameters from their posterior"},
       {"predict", "correspond", "Prediction",
-       "For rows without one of the views: the K nearest training rows, and that view decoded with "
-       "each"},
+       "For rows in which one view is empty: that view, decoded with each of the K nearest "
+       "training rows"},
       {"predict", "threshold", "Prediction", "Decision threshold for the second of two classes"},
       {"predict", "loss", "Prediction",
        "Decide by expected loss: squared, absolute or quantile(p); for classes a table of costs"},
@@ -40,8 +42,8 @@ const std::vector<OptionText>& option_texts() {
       {"sample", "draws", "Sampling", "Number of draws"},
       {"sample", "seed", "Sampling", "Seed of the draws"},
       {"sample", "posterior", "Sampling",
-       "Draw from the exact posterior instead, by MCMC: the latent inputs of the training rows by "
-       "slice or retrospective; f at rows with targets, of other likelihoods, by elliptical"},
+       "Draw from the exact posterior by MCMC: slice or retrospective for latent inputs, "
+       "elliptical for f of a non-Gaussian model"},
       {"sample", "burn-in", "Sampling", "Sweeps before the first draw of --posterior"},
       {"sample", "thin", "Sampling", "Sweeps between draws of --posterior"},
       {"sample", "exposure", "Data", "With --posterior: column of exposures or trials, as in fit"},
@@ -68,11 +70,21 @@ const std::vector<OptionText>& option_texts() {
 namespace {
 
 // What CLI11 is to check; the library checks as well.
+CLI::Validator positive() {
+  return {[](const std::string& text) {
+            double value = 0.0;
+            return CLI::detail::lexical_cast(text, value) && value > 0.0
+                       ? std::string()
+                       : fmt::format("'{}' is not a positive number", text);
+          },
+          "POSITIVE"};
+}
+
 void check_value(CLI::Option& option, const FitOption& text) {
   if (!text.choices.empty()) option.check(CLI::IsMember(text.choices));
-  if (text.takes == FitOption::Takes::at_least_zero) option.check(CLI::NonNegativeNumber);
+  if (text.takes == FitOption::Takes::at_least_zero) option.check(at_least_zero());
   if (text.takes == FitOption::Takes::at_least_one) option.check(at_least_one());
-  if (text.takes == FitOption::Takes::positive) option.check(CLI::PositiveNumber);
+  if (text.takes == FitOption::Takes::positive) option.check(positive());
 }
 
 }  // namespace

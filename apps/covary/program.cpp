@@ -43,7 +43,7 @@ std::string unknown_word(const CLI::App& app, int argc, char** argv) {
     names.push_back(sub->get_name());
     if (sub->get_name() == argv[1]) verb = sub;
   }
-  if (!verb) return fmt::format("there is no verb '{}'{}", argv[1], did_you_mean(argv[1], names));
+  if (!verb) return fmt::format("unknown command '{}'{}", argv[1], did_you_mean(argv[1], names));
   names.clear();
   for (const CLI::Option* option : verb->get_options())
     for (const auto& name : option->get_lnames()) names.push_back("--" + name);

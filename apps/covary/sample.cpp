@@ -38,7 +38,7 @@ void add_sample(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
   add("seed", q.seed)->capture_default_str();
   add("posterior", q.posterior)->check(CLI::IsMember({"slice", "retrospective", "elliptical"}));
   add("exposure", q.exposure);
-  add("burn-in", q.burn_in)->check(CLI::NonNegativeNumber)->capture_default_str();
+  add("burn-in", q.burn_in)->check(at_least_zero())->capture_default_str();
   add("thin", q.thin)->check(at_least_one())->capture_default_str();
   add("out", a->out);
   sub->footer("Example:\n  covary sample model.cov new.csv -n 10 --out draws.csv");

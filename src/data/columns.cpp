@@ -3,48 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <set>
 
 #include "covary/error.hpp"
+#include "covary/parameters/suggest.hpp"
 #include "data/cells.hpp"
 
 namespace covary {
 namespace {
 
-std::string lower(std::string s) {
-  std::transform(s.begin(), s.end(), s.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return s;
-}
-
-// Levenshtein: the fewest insertions, deletions and substitutions that turn a into b.
-std::size_t edit_distance(const std::string& a, const std::string& b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), 0);
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t substituted = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
-    }
-  }
-  return row.back();
-}
-
 [[noreturn]] void refuse_unknown(const Table& table, const std::string& spec) {
-  const auto closest = std::min_element(
-      table.names.begin(), table.names.end(), [&](const std::string& a, const std::string& b) {
-        return edit_distance(lower(spec), lower(a)) < edit_distance(lower(spec), lower(b));
-      });
-  throw InputError(fmt::format("there is no column '{}'; did you mean '{}'? The columns are {}",
-                               spec, *closest, name_list(table.names)));
+  throw InputError(fmt::format("there is no column '{}'{}; the columns are {}", spec,
+                               did_you_mean(spec, table.names), name_list(table.names)));
 }
 
 std::optional<Index> named(const Table& table, const std::string& spec) {

@@ -70,8 +70,7 @@ void say(SelectionResult& out, const std::string& note) {
 }
 
 void say_fewer(SelectionResult& out, Index M, const char* why) {
-  if (out.Z.rows() < M)
-    say(out, fmt::format("asked for {} inducing inputs, chose {}: {}", M, out.Z.rows(), why));
+  if (out.Z.rows() < M) say(out, fmt::format("chose {} inducing inputs: {}", out.Z.rows(), why));
 }
 
 constexpr const char* few_rows = "the rows have no more distinct values";
@@ -137,8 +136,8 @@ SelectionResult grid(Index M, ConstRows X) {
     }
   out.Z = without_repeats(out.Z);
   if (out.Z.rows() < M)
-    say(out, fmt::format("asked for {} inducing inputs, the grid of {} has {}", M,
-                         fmt::join(size, "×"), out.Z.rows()));
+    say(out,
+        fmt::format("chose {} inducing inputs, a grid of {}", out.Z.rows(), fmt::join(size, "×")));
   return out;
 }
 
@@ -174,7 +173,7 @@ Selection parse_selection(const std::string& name) {
 std::string print(Selection how) {
   for (const auto& [text, value] : names)
     if (value == how) return text;
-  throw InputError(fmt::format("{} is not a choice of inducing inputs", static_cast<int>(how)));
+  throw InputError(fmt::format("{} is not a selection of inducing inputs", static_cast<int>(how)));
 }
 
 std::vector<Index> sample_rows(Index N, Index n, Random random) {
@@ -206,12 +205,12 @@ SelectionResult select_inducing(Selection how, Index M, ConstRows X, const Kerne
       return centres(hierarchical_kmeans(X, M, seed), M);
     case Selection::informative_vectors:
       throw Unsupported(
-          "informative_vectors need a likelihood that is not Gaussian; with Gaussian noise use "
+          "informative_vectors is for non-Gaussian likelihoods; with Gaussian noise use "
           "greedy_variance");
     case Selection::bound_gain:
     case Selection::information_gain:
-      throw Unsupported(fmt::format(
-          "'{}' needs the bound of sparse regression; choose greedy_variance", print(how)));
+      throw Unsupported(
+          fmt::format("'{}' is for sparse regression; choose greedy_variance", print(how)));
     case Selection::kmeans:
     case Selection::greedy_variance:
     case Selection::leverage:

@@ -237,8 +237,7 @@ SelectionResult select_by_gain(Selection how, Index M, const SparseProblem& prob
   out.Z = how == Selection::bound_gain ? grow_by_gain(problem, values, jitter, M, seed)
                                        : select_information_gain(problem, values, jitter, M, seed);
   if (out.Z.rows() < M)
-    out.note = fmt::format("asked for {} inducing inputs, chose {}: no further row has a gain", M,
-                           out.Z.rows());
+    out.note = fmt::format("chose {} inducing inputs: no further row has a gain", out.Z.rows());
   return out;
 }
 

@@ -24,6 +24,11 @@ bool is_of_mapping(const Parameter& p) {
   return !p.path.starts_with("latent.") && !p.path.starts_with("dynamics");
 }
 
+// Iterations of a part that some parameters are held in.
+Index brief(const GplvmOptions& o) {
+  return std::min(o.training.max_iterations, o.held_iterations);
+}
+
 }  // namespace
 
 // Plain gradients see a precision of thousands beside a mean of one, and a mean whose curvature is
@@ -73,7 +78,7 @@ std::optional<Minimum> Gplvm::train_held(Trainer& trainer, Jitter& jitter) {
                  (name.starts_with(path(v, "kernel")) && name.ends_with(".variance"));
         });
       },
-      {std::min(options_.training.max_iterations, options_.held_iterations)});
+      {brief(options_)});
 }
 
 // Whether a parameter stays as the caller has it: fixed, tied or set. What was merely set of the
@@ -138,10 +143,9 @@ void Gplvm::start_from_static(Index start, Trainer& trainer, Jitter& jitter) {
   latent_ = factorised_inputs({own.before->rows(), own.before->dims()});
   declare(start_means(start), seed);
   carry_mappings(given);
-  say(fmt::format("start {}: {} iterations without dynamics", start, 2 * options_.held_iterations));
+  say(fmt::format("start {}: {} iterations without dynamics", start, 2 * brief(options_)));
   train_held(trainer, jitter);
-  trainer.minimise(problem(jitter),
-                   {std::min(options_.training.max_iterations, options_.held_iterations)});
+  trainer.minimise(problem(jitter), {brief(options_)});
   const Parameters found = parameters_;
   const RowMatrix means = latent_->marginals(found.values().data()).mean;
   latent_ = own.before;
@@ -183,7 +187,7 @@ Minimum Gplvm::train_from(Index start, Trainer& trainer, Jitter& jitter) {
   std::optional<Minimum> held;
   if (train_anything) {
     say(fmt::format("start {}: {} iterations with the noise and the kernel's variance held", start,
-                    options_.held_iterations));
+                    brief(options_)));
     held = train_held(trainer, jitter);
     jitter = Jitter{options_.jitter};  // what the way here needed is not needed where it ended
   }

@@ -61,8 +61,8 @@ SelectionResult choose_inducing(Selection how, Index M, const FunctionModel& mod
   if (out.on_subset)
     out.note = fmt::format("Z chosen on {} of {} rows", rows.size(), observed.size());
   if (out.Z.rows() < M)
-    out.note += fmt::format("{}asked for {} inducing inputs, chose {}: no further row has a gain",
-                            out.note.empty() ? "" : "; ", M, out.Z.rows());
+    out.note += fmt::format("{}chose {} inducing inputs: no further row has a gain",
+                            out.note.empty() ? "" : "; ", out.Z.rows());
   return out;
 }
 

@@ -163,6 +163,14 @@ void tell_left_out(Index kept, Index all, const std::string& policy, const Tell&
                      policy == "drop" ? "they have missing values" : "no output is observed"));
 }
 
+void check_outputs(const RowMatrix& Y, const std::vector<std::string>& names) {
+  refuse_infinities(Y, names);
+  for (Index j = 0; j < Y.cols(); ++j)
+    if (Y.col(j).array().isNaN().all())
+      throw InputError(fmt::format("column '{}' has no values; fill it in or leave it out",
+                                   names[static_cast<std::size_t>(j)]));
+}
+
 namespace {
 
 // Gaussian regression, unless the target or the call says otherwise. Targets that are classes
@@ -216,7 +224,7 @@ ModelData read_data(const Table& table, const FitOptions& o, const Tell& tell) {
     d.output_names.push_back(table.names[static_cast<std::size_t>(j)]);
 
   refuse_infinities(d.X, d.inputs.names());
-  refuse_infinities(d.Y, d.output_names);
+  check_outputs(d.Y, d.output_names);
   const auto keep = kept_rows(d.X, d.Y, o.missing, 0);
   if (o.gplvm > 0 && o.missing == "model") {
     if (static_cast<Index>(keep.size()) < d.X.rows())

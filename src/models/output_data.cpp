@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "covary/data/columns.hpp"
 #include "covary/error.hpp"
@@ -51,6 +52,7 @@ std::vector<Index> runs_of(const std::vector<std::string>& cells) {
 std::vector<LatentView> views_of(const std::vector<std::string>& given, const Table& table,
                                  const std::vector<Index>& outputs) {
   std::vector<LatentView> out;
+  std::set<Index> left(outputs.begin(), outputs.end());
   for (const auto& text : given) {
     const auto [name, columns] = split_assignment(text, "--view");
     LatentView view{name, {}};
@@ -60,9 +62,14 @@ std::vector<LatentView> views_of(const std::vector<std::string>& given, const Ta
         throw InputError(fmt::format("--view {}: column '{}' is not an output of the model", name,
                                      table.names[static_cast<std::size_t>(c)]));
       view.columns.push_back(at - outputs.begin());
+      left.erase(c);
     }
     out.push_back(std::move(view));
   }
+  if (!out.empty() && !left.empty())
+    throw InputError(
+        fmt::format("column '{}' is in no view; add it to a --view, or leave it out of --target",
+                    table.names[static_cast<std::size_t>(*left.begin())]));
   return out;
 }
 
@@ -91,7 +98,7 @@ ModelData read_outputs(const Table& table, const FitOptions& o, const Tell& tell
   }
   const auto outputs = output_columns(table, o.target, others, tell);
   d.Y = numeric_columns(table, outputs);
-  refuse_infinities(d.Y, names_of(table, outputs));
+  check_outputs(d.Y, names_of(table, outputs));
   d.views = views_of(o.views, table, outputs);
   d.output_names = names_of(table, outputs);
   return d;

@@ -197,7 +197,7 @@ Pass pass_over(const TrainingBlocks& blocks, const std::string& policy,
         }
     body(rows);
   });
-  if (out.kept == 0) throw InputError("every row has missing values; there is nothing to train on");
+  if (out.kept == 0) throw InputError("every row has missing values; nothing is left to train on");
   return out;
 }
 
@@ -256,6 +256,10 @@ ModelData stream_training(const std::string& train, const FitOptions& o, const T
     d.file = std::make_shared<FileRows>(rows.finish(), name, numbers(0, D), numbers(D, D + P));
   }
   tell_left_out(pass.kept, pass.all, o.missing, tell);
+  for (Index p = 0; p < P; ++p)
+    if (pass.low(D + p) > pass.high(D + p))
+      throw InputError(fmt::format("column '{}' has no values; fill it in or leave it out",
+                                   d.output_names[static_cast<std::size_t>(p)]));
   d.file_inputs = suggest_mode(pass.low.head(D), pass.high.head(D));
   d.file_outputs = suggest_mode(pass.low.tail(P), pass.high.tail(P));
   tell(fmt::format("streaming {} rows from {} ({})", d.file->rows(), d.file->name(),

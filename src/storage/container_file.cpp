@@ -82,13 +82,15 @@ void emit(const Container& container, const Sink& sink) {
 Container load(std::uint64_t size, const ReadAt& read, const std::string& source) {
   std::uint64_t header_size = 0;
   if (size < sizeof header_size) {
-    refuse(source, fmt::format("it is not a Covary model: it has only {} bytes", size));
+    refuse(source, fmt::format("it is not a Covary model file: it has only {} bytes", size));
   }
   read(0, std::as_writable_bytes(std::span(&header_size, 1)));
   const std::uint64_t after_length = size - sizeof header_size;
-  if (header_size > kLongestHeader || header_size > after_length) {
+  if (header_size > kLongestHeader)
+    refuse(source, "it is not a Covary model file; if it holds data, give a model file before it");
+  if (header_size > after_length) {
     refuse(source,
-           fmt::format("it is not a Covary model or is truncated: its header should take {} "
+           fmt::format("it is not a Covary model file or is truncated: its header should take {} "
                        "bytes and the file has {}",
                        header_size, size));
   }
@@ -97,7 +99,7 @@ Container load(std::uint64_t size, const ReadAt& read, const std::string& source
   const SafetensorsHeader header = parse_header(text, source);
   if (!header.covary) {
     refuse(source,
-           "it is a safetensors file but not a Covary model: it has no __metadata__.covary");
+           "it is a safetensors file but not a Covary model file: it has no __metadata__.covary");
   }
   const Seal seal = open_seal(*header.covary, source);
   require_digest(sha256(tensor_table(header.tensors)), seal.sha256_tensors, "table of arrays",

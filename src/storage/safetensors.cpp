@@ -179,7 +179,7 @@ std::string header_text(const std::string& covary, const std::string& table) {
 
 SafetensorsHeader parse_header(std::string_view text, const std::string& source) {
   if (!text.starts_with('{')) {
-    refuse(source, "it is not a Covary model: its header does not begin with '{'");
+    refuse(source, "it is not a Covary model file: its header does not begin with '{'");
   }
   HeaderReader reader;
   if (const auto problem = reader.run(text)) refuse(source, "its header " + *problem);

@@ -68,7 +68,7 @@ Minimum Trainer::minimise_from(const Problem& problem, Index starts,
   Parameters& parameters = *problem.parameters;
   if (options_.max_iterations == 0 || parameters.free_size() == 0) return minimise(problem, first);
   if (starts > 1 && !other_start)
-    throw InputError(fmt::format("{} starts were asked for, but nothing makes the others", starts));
+    throw InputError(fmt::format("{} starts need a function that makes the further ones", starts));
   const Parameters given = parameters;
   const bool several = starts > 1 && problem.blocks && problem.set_blocks;
   const Blocks begun = several ? problem.blocks() : Blocks();

@@ -135,7 +135,9 @@ Trainer::Part Trainer::rest_of(const TrainingOptions& options, std::optional<Sum
 
 Minimum Trainer::minimise(const Problem& problem, const Part& part) {
   Minimum out = run(problem, part);
-  if (part.before) out.summary.go_on_from(*part.before);
+  if (!part.before) return out;
+  out.summary.go_on_from(*part.before);
+  if (out.summary.stop == Stop::iterations) out.summary.reason += " in the last stage";
   return out;
 }
 

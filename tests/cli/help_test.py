@@ -62,6 +62,23 @@ class Help(CommandLine):
             with self.subTest(call=call):
                 self.refused(*call, says=["did you mean", words])
 
+    def test_a_number_out_of_range(self):
+        fit = ("fit", self.path("train.csv"), "--target", "y")
+        self.refused(*fit, "--max-iter", "-1", says=["--max-iter", "'-1' is not a number of at least 0"])
+        self.refused(*fit, "--learning-rate", "0", says=["--learning-rate", "'0' is not a positive number"])
+
+    def test_another_letter_is_no_suggestion(self):
+        run = covary("fit", self.path("train.csv"), "--target", "q")
+        self.assertIn("there is no column 'q'; the columns are x, y", run.stderr)
+
+    def test_a_column_without_values(self):
+        empty = self.write("empty.csv", "x,y,z\n1,,1\n2,,2\n3,,3\n")
+        for call in (("--target", "y", "--inputs", "x"), ("--target", "y,z"), ("--model", "ppca", "--latent", "1"),
+                     ("--target", "y,z", "--inducing", "2", "--stream")):
+            self.refused("fit", empty, *call, says=["column 'y' has no values"])
+        self.refused("fit", self.write("rows.csv", "a,b,c\n1,2,3\n2,4,1\n0,1,2\n"), "--model", "mrd", "--view", "p=a",
+                     "--view", "q=b", says=["column 'c' is in no view"])
+
     def test_a_full_disk(self):
         model = self.fitted()
         grid = self.path("grid.csv")

@@ -55,9 +55,9 @@ class ModelFile(CommandLine):
         for content, words in (
             (whole[:-1], "truncated"),
             (bytes(flipped), "checksum of its arrays"),
-            (struct.pack("<Q", 2**62) + whole[8:], "truncated"),
+            (struct.pack("<Q", 2**62) + whole[8:], "not a Covary model file"),
             (b"", "only 0 bytes"),
-            (b"x,y\n1,2\n", "not a Covary model"),
+            (b"x,y\n1,2\n", "not a Covary model file; if it holds data, give a model file before it"),
         ):
             file = self.write_bytes("bad.cov", content)
             self.refused("predict", file, self.path("grid.csv"), status=1, says=["bad.cov", words])

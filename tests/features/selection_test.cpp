@@ -141,7 +141,7 @@ TEST(Selection, GreedyStopsWhereNothingNewIsLeft) {
   const Kernel kernel = "se(lengthscale=30)";
   const SelectionResult s = choose(Selection::greedy_variance, 100, X, kernel);
   EXPECT_LT(s.Z.rows(), 20);
-  EXPECT_NE(s.note.find("asked for 100 inducing inputs, chose"), std::string::npos) << s.note;
+  EXPECT_NE(s.note.find("inducing inputs: the remaining rows add nothing"), std::string::npos) << s.note;
   const Vector theta = kernel.parameters(1).values();
   Jitter jitter;
   const FeaturesPtr features = inducing_points(kernel, s.Z);
@@ -164,7 +164,7 @@ TEST(Selection, RepeatedRowsNeverGiveCoincidentInputs) {
       const SelectionResult every = choose(how, 50, X, "matern12", seed);
       EXPECT_EQ(every.Z.rows(), 37) << print(how);
       EXPECT_EQ(distinct(every.Z), 37u) << print(how);
-      EXPECT_NE(every.note.find("asked for 50 inducing inputs, chose 37"), std::string::npos)
+      EXPECT_NE(every.note.find("chose 37 inducing inputs: "), std::string::npos)
           << every.note;
     }
 }

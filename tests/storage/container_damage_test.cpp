@@ -146,12 +146,13 @@ TEST(ContainerDamage, HeaderLengths) {
         std::uint64_t{100'000'001}, std::uint64_t{1000}}) {
     std::string file(64, ' ');
     std::memcpy(file.data(), &length, sizeof length);
-    expect_refusal(file, "header should take " + std::to_string(length));
+    expect_refusal(file, length == 1000 ? "truncated: its header should take 1000 bytes"
+                                        : "not a Covary model file; if it holds data");
   }
   expect_refusal("", "only 0 bytes");
   expect_refusal("covary", "only 6 bytes");
   expect_refusal(std::string(8, '\0'), "does not begin with");
-  expect_refusal("x,y\n1,2\n3,4\n5,6\n", "not a Covary model");
+  expect_refusal("x,y\n1,2\n3,4\n5,6\n", "not a Covary model file");
 }
 
 TEST(ContainerDamage, HeadersThatAreNotJson) {
@@ -248,7 +249,7 @@ TEST(ContainerDamage, ForeignFilesAreTold) {
   expect_refusal(file_of(R"({"__metadata__":{"format":"pt"},)"
                          R"("w":{"dtype":"BF16","shape":[1],"data_offsets":[0,2]}})",
                          "ab"),
-                 "safetensors file but not a Covary model");
+                 "safetensors file but not a Covary model file");
   expect_refusal(file_of(R"({"__metadata__":{"covary":"yes"}})"), "does not have the form");
 }
 

@@ -55,6 +55,8 @@ Roles find_roles(const Table& table, const FitOptions& o);
 std::vector<Index> kept_rows(ConstRows X, ConstRows Y, const std::string& policy, Index first);
 // NaN is a missing cell; infinities, and what has no square, are an InputError.
 void refuse_infinities(const RowMatrix& values, const std::vector<std::string>& names);
+// The same of outputs, where a column without any value is an InputError too.
+void check_outputs(const RowMatrix& Y, const std::vector<std::string>& names);
 void tell_left_out(Index kept, Index all, const std::string& policy, const Tell& tell);
 
 // Throws unless --likelihood is an expression, auto, or one whose classes are counted in the data.
