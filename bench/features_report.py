@@ -1,4 +1,4 @@
-"""The section «Structured inducing variables» of the page that bench/report.py writes."""
+"""The section 'Structured inducing variables' of the page that bench/report.py writes."""
 
 import statistics
 

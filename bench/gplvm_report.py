@@ -1,4 +1,4 @@
-"""The section «Latent variables» of the page that bench/report.py writes."""
+"""The section 'Latent variables' of the page that bench/report.py writes."""
 
 import statistics
 import sys

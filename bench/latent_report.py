@@ -1,4 +1,4 @@
-"""The section «Labels: Laplace and EP» of the page that bench/report.py writes."""
+"""The section 'Labels: Laplace and EP' of the page that bench/report.py writes."""
 
 import statistics
 import sys

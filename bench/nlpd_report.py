@@ -1,4 +1,4 @@
-"""The section «Time to a test NLPD» of the page that bench/report.py writes, with its picture."""
+"""The section 'Time to a test NLPD' of the page that bench/report.py writes, with its picture."""
 
 import math
 

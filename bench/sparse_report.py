@@ -1,4 +1,4 @@
-"""The section «Sparse regression» of the page that bench/report.py writes."""
+"""The section 'Sparse regression' of the page that bench/report.py writes."""
 
 import statistics
 import sys

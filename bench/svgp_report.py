@@ -1,4 +1,4 @@
-"""The section «Minibatches» of the page that bench/report.py writes."""
+"""The section 'Minibatches' of the page that bench/report.py writes."""
 
 import statistics
 

@@ -1,4 +1,4 @@
-// Slides «Factor Graphs: introduction/reminder» (E6, T3): pairwise factors read off the non-zero
+// Slides 'Factor Graphs: introduction/reminder' (E6, T3): pairwise factors read off the non-zero
 // off-diagonal entries of a precision. The 4-D Gaussian is printed there with its inverse; it is
 // the tree x1 ~ N(0,1), x2 = x1/2 + e, x3 = x1/2 + e, x4 = x3/2 + e.
 #include <fmt/format.h>

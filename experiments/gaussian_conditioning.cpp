@@ -1,4 +1,4 @@
-// Slides «GP intro reminder» and «New visualisation» (E1, T1, T2): the draws of a Gaussian plotted
+// Slides 'GP intro reminder' and 'New visualisation' (E1, T1, T2): the draws of a Gaussian plotted
 // as values against the index of the variable. Two variables with correlation 0.9; one of them is
 // fixed and the other redrawn; then there are more of them. The larger matrices are not given in
 // the slides: ours is S_ij = 0.9^((i−j)²), a squared exponential whose neighbours have correlation

@@ -1,9 +1,9 @@
 // The evidence prefers the most constrained model that still fits (000 §5.1.1: E5.1, Fig. 5.1;
-// E5.2, Figs 5.2–5.4, P1; slides «Occam's razor»: E5, T18). The thesis gives the counts 9, 120 and
+// E5.2, Figs 5.2–5.4, P1; slides "Occam's razor": E5, T18). The thesis gives the counts 9, 120 and
 // 8 of 10⁶ prior functions with a high likelihood and states neither data, lengthscales nor what is
 // high. Ours, fixed beforehand: squared exponentials with unit variance and ℓ = 0.25, 1, 4; six
 // points spread evenly over [0, 4], y drawn from the middle one with noise sd 0.1; ten data sets. A
-// function has a high likelihood (is «likely») if it misses the points by at most two noise sd,
+// function has a high likelihood (is 'likely') if it misses the points by at most two noise sd,
 // root mean square.
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 // prior, a periodic kernel keeps tight and right predictions. The thesis states neither function
 // nor data. Ours: periodic_data, sin(2πx) + ½cos(4πx) with noise sd 0.1, forty points in [0, 4];
 // tests on [5, 8], one to four periods beyond; hyperparameters by maximum evidence from twenty
-// starts; the period given (as in the thesis, «a specified period») and then learned too; ten data
+// starts; the period given (as in the thesis, 'a specified period') and then learned too; ten data
 // sets.
 #include <fmt/format.h>
 

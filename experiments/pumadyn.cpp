@@ -3,7 +3,7 @@
 // bound ranks the solutions rightly; from the start that sparse models have by default it does.
 // Inputs and outputs as in the files (standardised there). A random start takes Z from distinct
 // rows of the data and the kernel's own starts; three seeds, and the thesis shows one
-// «representative» run. 300 iterations each, fixed before any score on the test set was seen. VFE
+// 'representative' run. 300 iterations each, fixed before any score on the test set was seen. VFE
 // from FITC starts with FITC's kernel and Z; for the noise it takes the mean of FITC's whole
 // diagonal, because FITC's own noise is at its floor, where VFE's trace term is enormous.
 #include <fmt/format.h>

@@ -17,7 +17,7 @@
 namespace covary::experiments {
 namespace {
 
-constexpr Index starts = 30, many = 100;  // many: the «exhaustive search» of E3.1
+constexpr Index starts = 30, many = 100;  // many: the 'exhaustive search' of E3.1
 
 // From the best of M = 4 on, the best place for one more, then all together again.
 Found grown(const Data& data, const Approximation& a, Index M, std::uint64_t seed) {

@@ -1,7 +1,7 @@
 // The reference values of the specification (000 Appendix B; time-series T8–T12): values at given
 // parameters to all digits, and the optima of exact and sparse models on Snelson's set. The optima
 // were found there by a quasi-Newton method with differences for gradients from few starts, with
-// jitter 1e-6·σ_f² and without a floor for the noise: «upper limits on the true minimum». Ours: 30
+// jitter 1e-6·σ_f² and without a floor for the noise: 'upper limits on the true minimum'. Ours: 30
 // starts as in sparse_support.hpp, jitter only where Kuu needs it, noise variance at least 1e-8 of
 // that of y. A lower NLML than the reference is an optimum it missed.
 #include <fmt/format.h>

@@ -30,7 +30,8 @@ Capability to_capability(const std::string& name) {
     if (name == known) return capability;
     names.emplace_back(known);
   }
-  throw InputError(fmt::format("can() knows no '{}'{}", name, did_you_mean(name, names)));
+  throw InputError(fmt::format("unknown capability '{}'{}; choose {}", name,
+                               did_you_mean(name, names), fmt::join(names, ", ")));
 }
 
 }  // namespace covary::python

@@ -60,7 +60,7 @@ void bind_errors(nb::module_& m) {
              base, PyExc_ArithmeticError);
   file = define(m, "FileError", "A file that is missing, damaged or cannot be written.", base,
                 PyExc_OSError);
-  unsupported = define(m, "Unsupported", "A combination that is well formed but not offered.", base,
+  unsupported = define(m, "Unsupported", "A combination of options that is not available.", base,
                        PyExc_NotImplementedError);
   interrupted = define(m, "Interrupted", "Work that was stopped before it was done.", base);
   nb::register_exception_translator(translate);

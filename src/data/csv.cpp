@@ -60,8 +60,7 @@ char detect_delimiter(std::string_view text, const std::string& name) {
 }
 
 std::vector<std::string> first_row(Scanner scanner, const std::string& name) {
-  if (!scanner.begin_row())
-    throw FileError(fmt::format("'{}' holds nothing but blank lines", name));
+  if (!scanner.begin_row()) throw FileError(fmt::format("'{}' has only blank lines", name));
   std::vector<std::string> cells;
   do cells.emplace_back(scanner.cell());
   while (scanner.end_cell());

@@ -67,7 +67,7 @@ Matrix read_costs(const Table& table, const std::vector<std::string>& classes) {
     }
   }
   if (out.array().isNaN().any())
-    throw InputError("the table of costs names a class twice, so that another has no row");
+    throw InputError("the table of costs has two rows for one class and none for another");
   return out;
 }
 

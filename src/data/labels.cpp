@@ -62,12 +62,12 @@ Labels labels_of(const Cells& cells) {
   std::set<std::string> distinct(cells.text.begin(), cells.text.end());
   distinct.erase("");
   if (distinct.empty())
-    throw InputError(fmt::format("{} has no label in its {} rows; two classes are needed",
+    throw InputError(fmt::format("{} has no label in its {} rows; at least two classes are needed",
                                  cells.what, cells.text.size()));
   if (distinct.size() == 1)
     throw InputError(
         fmt::format("{} has one class only, '{}', in its {} rows; there is nothing to tell apart: "
-                    "two classes are needed",
+                    "at least two classes are needed",
                     cells.what, *distinct.begin(), cells.text.size()));
   Labels out{{distinct.begin(), distinct.end()}};
   const bool numeric = std::all_of(out.names.begin(), out.names.end(),
@@ -96,7 +96,7 @@ std::optional<Index> find(const std::vector<std::string>& names, const std::stri
 }
 
 Vector encoded(const std::vector<std::string>& names, const Cells& cells, Unseen unseen) {
-  if (names.empty()) throw InputError("these labels have no classes; make them by Labels::from");
+  if (names.empty()) throw InputError("these labels have no classes; make them with Labels::from");
   Vector out(static_cast<Index>(cells.text.size()));
   // Labels come in runs and few kinds: the last one found is tried first.
   const std::string* last = nullptr;

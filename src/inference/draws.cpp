@@ -156,7 +156,7 @@ std::vector<FunctionDraw> SparsePosterior::sample_functions(Index draws, std::ui
   const SparsePosteriorParts& parts = parts_;
   if (!can(Capability::function_draws))
     throw Unsupported(fmt::format(
-        "draws as functions are not offered for '{}' with features '{}'; sample at given inputs",
+        "draws as functions are not available for '{}' with features '{}'; sample at given inputs",
         parts.approximation.print(), parts.features->name()));
   struct Part {
     Index output;

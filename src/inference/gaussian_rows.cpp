@@ -65,8 +65,8 @@ SparseEvaluation evaluate_gaussian_rows(const SparseProblem& p, const SparseValu
   if (!(v.noise > 0.0))
     throw InputError(fmt::format("the noise variance must be positive, got {}", v.noise));
   if (p.approximation.kind != Approximation::Kind::vfe)
-    throw Unsupported(
-        fmt::format("'{}' is not offered for Gaussian inputs; vfe is", p.approximation.print()));
+    throw Unsupported(fmt::format("Gaussian inputs are not available with '{}'; use vfe",
+                                  p.approximation.print()));
   SweepContext c{p.features, &p.kernel->node(), v.theta.data(), v.z.data(), v.noise,
                  p.mean,     v.mean_weights,    Matrix()};
   KeptPsi2 own;

@@ -39,7 +39,7 @@ Prediction PosteriorNode::predict(ConstRows X) const {
 RowMatrix PosteriorNode::predict_mean(ConstRows X) const { return marginals(X).mean; }
 
 std::vector<FunctionDraw> PosteriorNode::sample_functions(Index, std::uint64_t, Index) const {
-  refuse("draws as functions are not offered; sample at given inputs");
+  refuse("draws as functions are not available; sample at given inputs");
 }
 
 std::vector<ComponentPrediction> PosteriorNode::components(ConstRows) const {
@@ -55,7 +55,7 @@ UncertainInputs PosteriorNode::at_gaussians() const {
 }
 
 Posterior PosteriorNode::further(ConstRows, ConstRows, ConstVector) const {
-  refuse("further rows join models of Gaussian noise alone; fit it again with all rows");
+  refuse("adding rows needs Gaussian noise; fit it again with all rows");
 }
 
 Posterior PosteriorNode::further(ConstRows, const std::vector<Matrix>&, ConstRows) const {
@@ -98,7 +98,7 @@ CompressionTarget Posterior::compression_target() const { return node_->compress
 WhitenedGaussian Posterior::q_of_v() const { return node_->q_of_v(); }
 
 void Posterior::wrong_kind() const {
-  throw Unsupported(fmt::format("this needs a posterior of another kind; the model is {}", name()));
+  throw Unsupported(fmt::format("this is not available for the posterior of {}", name()));
 }
 
 }  // namespace covary

@@ -128,8 +128,8 @@ JointApproximation laplace_approximation(const MultiFunctionModel& model,
   if (const Index K = model.likelihood.classes();
       K < 2 || !(model.likelihood == Likelihood(fmt::format("softmax({})", K))))
     throw Unsupported(fmt::format(
-        "Laplace for several latent functions is there for softmax alone, and this is {}; a "
-        "FunctionModel takes those of one, variational_approximation() all",
+        "Laplace with several latent functions needs softmax, got {}; use a FunctionModel for one "
+        "function, or variational_approximation()",
         model.likelihood.print()));
   const MultiFunctionProblem problem(model, parameters, Inference::laplace);
   const Index C = problem.functions();

@@ -82,7 +82,7 @@ UncertainInputs::UncertainInputs(const SparsePosterior& posterior)
   if (p.approximation.kind == Approximation::Kind::sor ||
       p.approximation.kind == Approximation::Kind::cglb)
     throw Unsupported(
-        fmt::format("uncertain inputs are not offered for '{}'; fit the model with vfe",
+        fmt::format("uncertain inputs are not available for '{}'; fit the model with vfe",
                     p.approximation.print()));
   // Forming R loses u·κ(Kuu) of a variance.
   const bool ill = Cholesky{p.Luu, 0.0}.condition_estimate() > largest_condition;

@@ -27,8 +27,7 @@ void FormulaBase::declare_all(Parameters& out, const std::string& path) const {
 Moments FormulaBase::moments(const Datum& d, double f) const {
   if (!settings_.conditional)
     throw Unsupported(fmt::format(
-        "{} is a density alone and has no predictive mean; give FormulaSettings::conditional",
-        name_));
+        "{} has a density but no predictive mean; give FormulaSettings::conditional", name_));
   return settings_.conditional(f, d.aux, {d.theta, parameters_.size()});
 }
 

@@ -89,7 +89,7 @@ void set_simd_level(const std::string& level) {
     names += (names.empty() ? "" : ", ") + std::string(table->name);
   }
   throw Unsupported(
-      fmt::format("SIMD level '{}' is not offered by this machine; use one of: {}", level, names));
+      fmt::format("this machine does not have SIMD level '{}'; choose {}", level, names));
 }
 
 }  // namespace covary

@@ -43,7 +43,7 @@ void GeneralisedOptions::check() const {
   if (method != Inference::laplace && method != Inference::ep && method != Inference::vi &&
       method != Inference::sparse_ep)
     throw InputError(fmt::format(
-        "this model is fitted by laplace, ep, vgp, or fitc and pep(α), not by {}; Svgp is another",
+        "method must be laplace, ep, vgp, fitc or pep(α), got {}; for svgp use the model Svgp",
         name_of(method)));
   with_function_options<FunctionOptions>(*this).check(method);
   if (!(power > 0.0 && power <= 1.0))

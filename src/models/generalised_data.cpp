@@ -139,7 +139,8 @@ void see_latent_space(ConstRows X, const std::vector<Index>& observed,
                       const FunctionOptions& options, GeneralisedData& data) {
   if (options.gplvm > X.cols())
     throw InputError(fmt::format(
-        "gplvm is {}, but there are {} input columns; a latent space has no more dimensions",
+        "gplvm is {}, but there are {} input columns; a latent space cannot have more dimensions "
+        "than that",
         options.gplvm, X.cols()));
   const std::vector<Index> all = rows_of_map(X.rows(), options.weights);
   std::vector<Index> places;  // those of the observed among all

@@ -97,9 +97,7 @@ std::vector<ComponentPrediction> GeneralisedFit::components(ConstRows X) const {
 
 PredictionGradient GeneralisedFit::gradient(ConstRows X, Index function) const {
   check_inputs(*this, X);
-  if (input_map)
-    throw Unsupported(
-        "gradients are not available for a model of principal components or latent inputs");
+  if (input_map) throw Unsupported("gradients are not available with --pca or --gplvm");
   PredictionGradient g = posterior.gradient(model_inputs(X), function);
   for (Index d = 0; d < g.mean.cols(); ++d) {
     g.mean.col(d) /= input_scaling.scale(d);
@@ -116,7 +114,7 @@ std::vector<RowMatrix> GeneralisedFit::sample_exactly(ConstRows X, ConstVector y
     throw InputError(fmt::format("{} targets for {} rows", y.size(), X.rows()));
   likelihood.check(y, aux);
   if (likelihood.node().conjugate())
-    throw Unsupported("with Gaussian noise the posterior is exact already: draw without a sampler");
+    throw Unsupported("with Gaussian noise the posterior is exact: draw without a sampler");
   const Index L = likelihood.functions();
   if (posterior.functions() != L)
     throw Unsupported(
@@ -156,8 +154,7 @@ GeneralisedFit GeneralisedFit::with(ConstRows X, ConstRows Y, ConstVector noise)
   check_outputs(*this, X, Y);
   if (likelihood.aux() != Aux::noise)
     throw Unsupported(fmt::format(
-        "further rows join models of Gaussian noise alone, and the likelihood is {}; fit it again "
-        "with all rows",
+        "adding rows needs Gaussian noise, and the likelihood is {}; fit it again with all rows",
         likelihood.print()));
   for (Index p = 0; p < Y.cols(); ++p) likelihood.check(Vector(Y.col(p)), noise);
   Vector own = Vector::Constant(X.rows(), likelihood_parameters(0));
@@ -188,9 +185,7 @@ GeneralisedPrediction GeneralisedFit::predict_gaussian(ConstRows X, ConstRows va
     throw Unsupported(fmt::format(
         "at uncertain inputs only Gaussian noise has exact moments of y; the likelihood is {}",
         likelihood.print()));
-  if (input_map)
-    throw Unsupported(
-        "uncertain inputs are not offered of a model of principal components or latent inputs");
+  if (input_map) throw Unsupported("uncertain inputs are not available with --pca or --gplvm");
   const RowMatrix scaled =
       variance.array().rowwise() / input_scaling.scale.transpose().array().square();
   const Prediction f = UncertainInputs(posterior).predict(model_inputs(X), scaled);

@@ -99,7 +99,7 @@ Matrix GplvmFit::output_covariance(ConstRows at, ConstRows with) const {
                     "the functions",
                     likelihood->print()));
   if (mappings.size() > 1)
-    throw Unsupported("the covariance of outputs is that of one view; the model has several");
+    throw Unsupported("the covariance of outputs is available for one view; the model has several");
   const auto& m = mappings.front();
   const Matrix C = undo_covariance(m.scaling, UncertainInputs(m.posterior).covariance(at, with));
   Matrix out(C.rows(), C.cols());

@@ -23,9 +23,7 @@ void check_latent_outputs(ConstRows Y) {
         throw InputError(fmt::format("the output of row {}, column {} is infinite", i, p));
       any = any || !std::isnan(Y(i, p));
     }
-    if (!any)
-      throw InputError(fmt::format(
-          "row {} has no observed output: it says nothing about its input; drop it", i));
+    if (!any) throw InputError(fmt::format("row {} has no observed output; drop it", i));
   }
 }
 

@@ -27,8 +27,8 @@ void check_lengths(const FitOptions& o, const ModelEntry& entry, Index rows) {
     throw InputError("give either --steps or --epochs");
   for (const char* option : {"decay", "every"})
     if (o.schedule == "constant" && o.is_given(option))
-      throw InputError(fmt::format(
-          "--{} is for a schedule that falls; --schedule constant has no use for it", option));
+      throw InputError(
+          fmt::format("--{} needs a decaying schedule; --schedule constant has none", option));
 }
 
 }  // namespace

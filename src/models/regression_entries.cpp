@@ -34,9 +34,9 @@ void set_limits(const FitRequest& r, SparseRegressionOptions& o) {
     if (given.is_given(option) && (given.inducing != "auto" || !given.inducing_file.empty()))
       throw InputError(fmt::format("--{} is for --inducing auto; their number is given", option));
   if (given.is_given("bracket") && planned)
-    throw InputError("--bracket is not for eigen features, whose number --planned-kl decides");
+    throw InputError("--bracket is not available with eigen features; use --planned-kl");
   if (given.is_given("planned-kl") && !planned)
-    throw InputError("--planned-kl is for --features eigen; others have --bracket");
+    throw InputError("--planned-kl is for --features eigen; use --bracket with other features");
   if (given.bracket > 0.0) o.bracket = given.bracket;
   if (given.most_inducing > 0) o.most_inducing = given.most_inducing;
   if (given.planned_kl > 0.0) o.planned_kl = given.planned_kl;

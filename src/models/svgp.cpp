@@ -51,7 +51,7 @@ void SvgpOptions::check() const {
                                  functions, mixing.rows(), mixing.cols()));
   if ((functions > 0 || mixing.size()) && likelihood.functions() > 1)
     throw Unsupported(fmt::format(
-        "mixtures of functions are for likelihoods of one function for each output; {} has {}",
+        "mixtures of functions need a likelihood with one function per output; {} has {}",
         likelihood.print(), likelihood.functions()));
   require(q.tolerance > 0.0, "q.tolerance", q.tolerance, "positive");
   require(q.max_iterations >= 1, "q.max_iterations", static_cast<double>(q.max_iterations),

@@ -99,10 +99,11 @@ void Svgp::take_latent_space(const FitNode& from) {
 GeneralisedFit Svgp::fit() {
   if (rows_->outputs() > 1 && options_.likelihood.classes() > 0 &&
       options_.likelihood.functions() > 1)
-    throw Unsupported(fmt::format(
-        "several outputs of {} have no predictions yet: elbo() and objective() work; fit each "
-        "output on its own",
-        options_.likelihood.print()));
+    throw Unsupported(
+        fmt::format("predictions of several outputs are not available for {}; elbo() and "
+                    "objective() are; fit each "
+                    "output on its own",
+                    options_.likelihood.print()));
   Trainer trainer(options_.training, std::exchange(resume_, {}));
   if (untrained_) {
     std::vector<std::string> warnings;

@@ -161,7 +161,7 @@ std::string model_json(const GplvmFit& fit, const LatentExplorerOptions& options
     weights += m.posterior.inducing().features->size() * static_cast<Index>(m.view.columns.size());
   if (weights > most_weights)
     throw Unsupported(fmt::format(
-        "the page would hold {} weights, and {} is the most a browser takes at ease; decode in "
+        "the page would need {} weights, more than the {} that a browser handles well; decode in "
         "Python, or fit fewer columns or inducing inputs",
         weights, most_weights));
   const std::vector<Drawing> how = drawings(fit, options.draw);
