@@ -183,7 +183,7 @@ std::vector<FitRequest> requests_of(const CompareArguments& a, const Common& com
   auto models = a.models;
   const bool by_default = models.empty();
   if (by_default)
-    models = {o.likelihood == "auto" || o.likelihood == "gaussian" ? "exact" : "auto"};
+    models = {o.likelihood == "auto" || is_plain_gaussian(o.likelihood) ? "exact" : "auto"};
   std::vector<ModelChoice> choices = choices_of(o, models);
   const Table table = read_table(a.train, {.header = parse_header(o.header)});
   for (const auto& note : table.notes) tell(common, note);

@@ -128,10 +128,10 @@ class StackedFeatures final : public Features {
 
   // A term's theta begins at that term.
   FeaturesPtr for_term(const Kernel& term) const override {
-    const Kernel::Term* found = nullptr;
-    for (const Kernel::Term& t : terms_)
-      if (t.node == term.pointer() || (!found && Kernel(t.node) == term)) found = &t;
-    if (!found)
+    const auto found = std::find_if(terms_.begin(), terms_.end(), [&](const Kernel::Term& t) {
+      return t.node == term.pointer();
+    });
+    if (found == terms_.end())
       throw InputError(
           fmt::format("{} is not a term of the kernel of these stacked features", term.print()));
     auto out = std::make_shared<StackedFeatures>(*this);

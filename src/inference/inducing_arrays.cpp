@@ -40,10 +40,10 @@ Posterior restore_inducing(const Container& c, const json& j) {
   out.approximation = Approximation(j.value("approximation", std::string("vfe")));
   out.q.m = c.matrix("q.m");
   const Index M = out.q.m.rows();
-  const std::size_t count_of_parts = kernel_count(c, j.at("kernels"));
-  for (std::size_t i = 0; i < count_of_parts; ++i) {
+  const std::vector<Kernel> kernels = get_kernels(c, j.at("kernels"));
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
     InducingPart p;
-    p.kernel = Kernel(j.at("kernels").at(i).get<std::string>());
+    p.kernel = kernels[i];
     StoredFeatures u = get_features(c, j, numbered("part", i, ""), p.kernel);
     const Index D = u.features->dims();
     check_size(c, M, D, out.q.m.cols());

@@ -43,12 +43,16 @@ std::string numbered(const char* of, std::size_t i, const char* name) {
   return fmt::format("{}{}.{}", of, i, name);
 }
 
-std::size_t kernel_count(const Container& c, const json& j) {
+std::vector<Kernel> get_kernels(const Container& c, const json& j) {
   constexpr std::size_t most = 10000;
   const auto n = j.size();
   if (!j.is_array() || n == 0 || n > most)
     throw FileError(fmt::format("{} cannot have {} kernels", c.source, n));
-  return n;
+  std::vector<Kernel> out;
+  for (std::size_t i = 0; i < n; ++i)
+    out.push_back(i > 0 && j.at(i) == j.at(i - 1) ? out.back()
+                                                  : Kernel(j.at(i).get<std::string>()));
+  return out;
 }
 
 namespace {

@@ -32,6 +32,7 @@ void check_finite(const Container& c, bool finite);
 // otherwise.
 Matrix get_factor(const Container& c, const std::string& name, Index M);
 std::string numbered(const char* of, std::size_t i, const char* name);
-std::size_t kernel_count(const Container& c, const nlohmann::json& j);
+// A list of expressions; those that are repeated are one kernel.
+std::vector<Kernel> get_kernels(const Container& c, const nlohmann::json& j);
 
 }  // namespace covary

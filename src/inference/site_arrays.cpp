@@ -32,12 +32,12 @@ Posterior restore_rows(const Container& c, const json& j) {
   const Mean mean(j.at("mean").get<std::string>());
   const RowMatrix X = c.rows("X");
   const Index N = X.rows(), D = X.cols();
-  const std::size_t L = kernel_count(c, j.at("kernels"));
+  const std::vector<Kernel> kernels = get_kernels(c, j.at("kernels"));
   check_size(c, N, D, 1);
   std::vector<FunctionPosterior> out;
-  for (std::size_t l = 0; l < L; ++l) {
+  for (std::size_t l = 0; l < kernels.size(); ++l) {
     FunctionPosterior p;
-    p.kernel = Kernel(j.at("kernels").at(l).get<std::string>());
+    p.kernel = kernels[l];
     p.kernel.node().check(D);
     p.mean = mean;
     p.X = X;
@@ -83,27 +83,26 @@ Posterior restore_joint(const Container& c, const json& j) {
   const Index L = p.alpha.cols();
   check_size(c, N, D, L);
   p.pi = c.matrix("pi", N, L);
-  const std::size_t count_of_kernels = kernel_count(c, j.at("kernels"));
-  if (count_of_kernels != 1 && static_cast<Index>(count_of_kernels) != L)
+  p.kernels = get_kernels(c, j.at("kernels"));
+  if (p.kernels.size() != 1 && static_cast<Index>(p.kernels.size()) != L)
     throw FileError(
-        fmt::format("{} has {} kernels for {} latent functions", c.source, count_of_kernels, L));
+        fmt::format("{} has {} kernels for {} functions", c.source, p.kernels.size(), L));
   check_finite(c, p.X.allFinite() && p.alpha.allFinite() && p.pi.allFinite() &&
                       p.pi.minCoeff() >= 0.0 && p.pi.rowwise().sum().minCoeff() > 0.0);
   std::vector<Matrix> K;
-  p.kernels.clear();
-  for (std::size_t l = 0; l < count_of_kernels; ++l) {
-    p.kernels.emplace_back(j.at("kernels").at(l).get<std::string>());
-    p.kernels.back().node().check(D);
+  for (std::size_t l = 0; l < p.kernels.size(); ++l) {
+    const Kernel& kernel = p.kernels[l];
+    kernel.node().check(D);
     p.parameters.kernels.push_back(
-        c.vector(numbered("latent", l, "theta"), p.kernels.back().parameter_count(D)));
+        c.vector(numbered("latent", l, "theta"), kernel.parameter_count(D)));
     check_finite(c, p.parameters.kernels.back().allFinite());
-    K.push_back(gram(p.kernels.back(), p.parameters.kernels.back(), p.X));
+    K.push_back(gram(kernel, p.parameters.kernels.back(), p.X));
   }
   if (!mean.is_zero()) p.parameters.mean_weights = c.matrix("mean_weights", mean.basis_count(D), L);
   check_finite(c, p.parameters.mean_weights.allFinite());
   std::vector<const Matrix*> of_class;
   for (Index l = 0; l < L; ++l)
-    of_class.push_back(&K[count_of_kernels == 1 ? 0 : static_cast<std::size_t>(l)]);
+    of_class.push_back(&K[p.kernels.size() == 1 ? 0 : static_cast<std::size_t>(l)]);
   p.factor.compute(of_class, p.pi);
   return SoftmaxPosterior(std::move(p));
 }

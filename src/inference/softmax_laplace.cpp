@@ -125,12 +125,11 @@ JointApproximation laplace_approximation(const MultiFunctionModel& model,
                                          const MultiFunctionParameters& parameters,
                                          MultiFunctionParameters* gradient,
                                          const LaplaceOptions& options) {
-  if (const Index K = model.likelihood.classes();
-      K < 2 || !(model.likelihood == Likelihood(fmt::format("softmax({})", K))))
-    throw Unsupported(fmt::format(
-        "Laplace with several latent functions needs softmax, got {}; use a FunctionModel for one "
-        "function, or variational_approximation()",
-        model.likelihood.print()));
+  if (!model.likelihood.node().multinomial_logit())
+    throw Unsupported(
+        fmt::format("Laplace with several latent functions needs softmax, got {}; use a FunctionModel "
+                    "for one function, or variational_approximation()",
+                    model.likelihood.print()));
   const MultiFunctionProblem problem(model, parameters, Inference::laplace);
   const Index C = problem.functions();
   JointApproximation out;

@@ -63,7 +63,7 @@ UncertainInputs::UncertainInputs(const SitePosterior& posterior)
   check_mean(posterior.mean());
   for (Index l = 0; l < outputs_; ++l) {
     const FunctionPosterior& own = posterior.parts()[static_cast<std::size_t>(l)];
-    if (!(own.kernel == posterior.kernel()) || own.parameters.kernel != theta_)
+    if (own.kernel.pointer() != posterior.kernel().pointer() || own.parameters.kernel != theta_)
       throw Unsupported("uncertain inputs need one kernel for all functions");
     groups_.push_back({{l}, own.alpha, own.factor.dense(), {}, {}, {}, {}});
   }

@@ -30,6 +30,4 @@ std::vector<Kernel::Term> Kernel::terms(Index dims) const {
   return out;
 }
 
-bool operator==(const Kernel& a, const Kernel& b) { return a.print() == b.print(); }
-
 }  // namespace covary

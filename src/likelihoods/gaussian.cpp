@@ -22,6 +22,7 @@ class Gaussian final : public JetLikelihood<Gaussian> {
   std::string complaint(double, double) const override { return {}; }
   bool real_targets() const override { return true; }
   bool conjugate() const override { return true; }
+  bool has_noise_start() const override { return variance_.has_value(); }
   Singularity singularity(const Datum&) const override { return {0.0, 1e300}; }
   Moments conditional(const Datum& d, double f) const override { return {f, d.theta[0] + d.aux}; }
 

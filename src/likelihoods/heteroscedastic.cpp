@@ -1,4 +1,4 @@
-// y = f₁ + noise of variance σ²·exp(f₂): the noise has a latent function of its own.
+// y = f₁ + noise of variance σ²·exp(f₂): the noise has a function of its own.
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -27,6 +27,7 @@ class Heteroscedastic final : public LikelihoodNode {
   }
   std::string complaint(double, double) const override { return {}; }
   bool real_targets() const override { return true; }
+  bool has_noise_start() const override { return variance_.has_value(); }
 
   double log_density(const Datum& d, const double* f, double* gradient,
                      double* hessian) const override {

@@ -98,8 +98,6 @@ void Likelihood::check(ConstVector y, ConstVector aux) const {
                                  print(), first, what));
 }
 
-bool operator==(const Likelihood& a, const Likelihood& b) { return a.print() == b.print(); }
-
 std::string name_of(Inference method) {
   switch (method) {
     case Inference::laplace:
@@ -119,7 +117,7 @@ std::string name_of(Inference method) {
 }
 
 std::string capability_table() {
-  std::string out = "| likelihood | latents |";
+  std::string out = "| likelihood | functions |";
   std::string rule = "|---|---|";
   for (const Inference m : all_methods) {
     out += fmt::format(" {} |", name_of(m));

@@ -26,7 +26,7 @@ void check_shapes(const Likelihood& l, ConstVector theta, Index n, Index mean_ro
                                  l.print(), n, aux.size()));
 }
 
-// work(datum, m, v, row) for the rows begin … end with the latents of a row side by side.
+// work(datum, m, v, row) for the rows begin … end with the functions of a row side by side.
 template <class Work>
 void each_row(const Likelihood& l, const double* theta, const LikelihoodRows& rows, Index begin,
               Index end, const Work& work) {

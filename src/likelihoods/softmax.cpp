@@ -82,6 +82,7 @@ class Softmax final : public LikelihoodNode {
   std::string print() const override { return fmt::format("softmax({})", classes_); }
   Index functions() const override { return classes_; }
   Index classes() const override { return classes_; }
+  bool multinomial_logit() const override { return true; }
   bool supports(Inference method) const override {
     return method != Inference::ep && method != Inference::sparse_ep;
   }

@@ -25,6 +25,7 @@ class StudentT final : public JetLikelihood<StudentT> {
   }
   std::string complaint(double, double) const override { return {}; }
   bool real_targets() const override { return true; }
+  bool has_noise_start() const override { return scale_.has_value(); }
   bool log_concave() const override { return false; }
   Singularity singularity(const Datum& d) const override {
     return {d.y, d.theta[0] * std::sqrt(d.theta[1])};

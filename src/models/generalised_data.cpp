@@ -74,8 +74,7 @@ void check_weights(const Vector& weights) {
 
 // A noise that was given no start: most of what varies is signal.
 void suit_noise(const Likelihood& likelihood, double y_variance, Parameters& parameters) {
-  if (!likelihood.node().real_targets() || likelihood.print().find('(') != std::string::npos)
-    return;
+  if (!likelihood.node().real_targets() || likelihood.node().has_noise_start()) return;
   for (const auto& [path, start] : {std::pair{"likelihood.variance", 0.1 * y_variance},
                                     {"likelihood.scale", 0.3 * std::sqrt(y_variance)}})
     if (parameters.contains(path)) parameters.set(path, start);

@@ -57,8 +57,11 @@ MapGplvmFit MapGplvm::finished(Summary summary) const {
       fmt::format("exact: one Cholesky factorisation of N×N for each of {} views", views_.size());
   summary.warnings.insert(summary.warnings.begin(), warnings_.begin(), warnings_.end());
   if (summary.jitter > options_.jitter)
-    summary.warnings.push_back(
-        fmt::format("jitter {:.1e} was needed to factor the covariance", summary.jitter));
+    summary.warnings.push_back(fmt::format(
+        "jitter {:.1e} was needed to factor the covariance: rows nearly coincide, or "
+        "there is very little noise; predictions are unharmed unless it is close to the "
+        "noise variance",
+        summary.jitter));
   if (recognition_) {
     out.recognition = recognition_;
     out.recognition_values = values.head(recognition_->parameter_count());

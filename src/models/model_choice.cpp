@@ -6,6 +6,7 @@
 
 #include "covary/error.hpp"
 #include "covary/features/choice.hpp"
+#include "covary/models/model_data.hpp"
 
 namespace covary {
 namespace {
@@ -94,7 +95,8 @@ void ModelChoice::narrow(const std::string& likelihood, bool learns) {
                          [&](const ModelEntry* one) { return one->name == e.name; });
     });
   // Minibatches and other likelihoods are a form of their own of some models.
-  bool batches = likelihood != "auto" && likelihood != "gaussian";
+  const bool gaussian = is_plain_gaussian(likelihood);
+  bool batches = likelihood != "auto" && !gaussian;
   for (const char* option : {"batch", "epochs", "steps", "learning-rate", "schedule", "decay",
                              "every", "warm-up", "natural-step"})
     batches = batches || contains(given_, option);
@@ -105,7 +107,6 @@ void ModelChoice::narrow(const std::string& likelihood, bool learns) {
     return !has_form || (e.form == Form::minibatches) == batches;
   });
   if (likelihood != "auto" && (!only() || only()->targets != Targets::none)) {
-    const bool gaussian = likelihood == "gaussian";
     const Entries before = entries_;
     entries_ = kept(entries_, [&](const ModelEntry& e) {
       if (e.targets == Targets::any) return !gaussian || !name_.is_auto();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "covary/data/columns.hpp"
 #include "covary/data/split.hpp"
@@ -34,7 +35,7 @@ ModelData read_windows(const Table& table, const FitOptions& o, const Tell& tell
     throw Unsupported(
         "--lags takes the inputs from the targets: it cannot be combined with --inputs, --noise, "
         "--exposure or --weights");
-  if (o.likelihood != "auto" && o.likelihood != "gaussian")
+  if (o.likelihood != "auto" && !is_plain_gaussian(o.likelihood))
     throw Unsupported(fmt::format("--lags is for Gaussian regression, not {}", o.likelihood));
   ModelData d;
   const auto targets = select_columns(table, split_lists(o.target));
@@ -81,14 +82,26 @@ void refuse_infinities(const RowMatrix& values, const std::vector<std::string>& 
             std::isinf(v) ? "infinite" : fmt::format("{:.3g}, too large to square", v)));
 }
 
-void check_likelihood(const std::string& expression) {
-  if (expression != "auto")
-    static_cast<void>(Likelihood(with_classes(expression, 2).value_or(expression)));
+namespace {
+
+// With two classes, where they are still to be counted; nothing for auto.
+std::optional<Likelihood> said(const std::string& expression) {
+  if (expression == "auto") return std::nullopt;
+  return Likelihood(with_classes(expression, 2).value_or(expression));
 }
 
+}  // namespace
+
+void check_likelihood(const std::string& expression) { static_cast<void>(said(expression)); }
+
 bool is_of_classes(const std::string& expression) {
-  return expression != "auto" &&
-         Likelihood(with_classes(expression, 2).value_or(expression)).classes() > 0;
+  const auto likelihood = said(expression);
+  return likelihood && likelihood->classes() > 0;
+}
+
+bool is_plain_gaussian(const std::string& expression) {
+  const auto likelihood = said(expression);
+  return likelihood && likelihood->is_plain_gaussian();
 }
 
 Likelihood likelihood_of(const std::string& expression, const Labels& labels,
@@ -180,7 +193,7 @@ void read_targets(const Table& table, const Roles& r, const FitOptions& o, Model
   const bool text =
       std::any_of(r.targets.begin(), r.targets.end(), [&](Index j) { return table.is_text(j); });
   const std::string& expression = o.likelihood;
-  if (expression == "gaussian" || (expression == "auto" && !text)) {
+  if (is_plain_gaussian(expression) || (expression == "auto" && !text)) {
     if (!r.exposure.empty())
       throw InputError("--exposure is for counts; say --likelihood poisson, binomial, …");
     d.Y = numeric_columns(table, r.targets);

@@ -124,8 +124,11 @@ RegressionFit Regression::fit() {
   summary.jitter = out.posterior.jitter();
   summary.warnings.insert(summary.warnings.begin(), warnings_.begin(), warnings_.end());
   if (summary.jitter > options_.jitter)
-    summary.warnings.push_back(
-        fmt::format("jitter {:.1e} was needed to factor the covariance", summary.jitter));
+    summary.warnings.push_back(fmt::format(
+        "jitter {:.1e} was needed to factor the covariance: rows nearly coincide, or "
+        "there is very little noise; predictions are unharmed unless it is close to the "
+        "noise variance",
+        summary.jitter));
   const double n = static_cast<double>(X_.rows()),
                flops = 2.0 * static_cast<double>(u.size()) * n * n * n;
   const bool wanted = options_.standard_errors == Switch::on ||

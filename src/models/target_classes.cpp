@@ -36,7 +36,8 @@ Labels TargetClasses::labels() const {
 
 std::optional<Likelihood> TargetClasses::likelihood(const std::vector<std::string>& targets,
                                                     const Tell& tell) const {
-  if (!are_there() && (expression_ == "auto" || expression_ == "gaussian")) return std::nullopt;
+  if (!are_there() && (expression_ == "auto" || is_plain_gaussian(expression_)))
+    return std::nullopt;
   if (!are_there()) return Likelihood(expression_);
   if (targets.size() != 1)
     throw InputError(fmt::format("{} targets were given; a model of likelihood {} takes one",

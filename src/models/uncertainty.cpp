@@ -44,12 +44,15 @@ Vector Regression::find_standard_errors(const Vector& u, Jitter jitter,
     for (std::size_t i = 0; i < curved.size(); ++i)
       out(curved[i]) = std::sqrt(variance(static_cast<Index>(i))) * std::abs(slope(curved[i]));
     if (static_cast<Index>(curved.size()) < n)
-      warnings.push_back(fmt::format("{} parameter{} flat at the optimum and {} no standard error",
-                                     n - static_cast<Index>(curved.size()),
-                                     n - static_cast<Index>(curved.size()) == 1 ? " is" : "s are",
-                                     n - static_cast<Index>(curved.size()) == 1 ? "has" : "have"));
+      warnings.push_back(
+          fmt::format("{} parameter{} flat at the optimum and {} no standard error: "
+                      "the data do not determine them, as with the lengthscale of an "
+                      "input that hardly matters",
+                      n - static_cast<Index>(curved.size()),
+                      n - static_cast<Index>(curved.size()) == 1 ? " is" : "s are",
+                      n - static_cast<Index>(curved.size()) == 1 ? "has" : "have"));
   } catch (const NumericalError& e) {
-    warnings.push_back(fmt::format("no standard errors: {}", e.what()));
+    warnings.push_back(fmt::format("no standard errors (the parameters are valid): {}", e.what()));
   }
   return out;
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "covary/error.hpp"
+#include "kernels/scaled.hpp"
 #include "report/axis.hpp"
 #include "report/text.hpp"
 #include "report/words.hpp"
@@ -84,6 +85,16 @@ Vector slopes(const RegressionFit& fit) {
   return out;
 }
 
+// Whether entry d of the kernel's parameters is about column d: no part acts on chosen columns.
+bool sees_columns_in_place(const KernelPtr& kernel, Index dims) {
+  const KernelPtr k = split_scale(kernel).second;
+  if (k->over_columns(dims).columns.size() == 1) return false;
+  const auto in_place = [&](const KernelPtr& part) { return sees_columns_in_place(part, dims); };
+  const auto terms = k->terms(), factors = k->factors();
+  return std::all_of(terms.begin(), terms.end(), in_place) &&
+         std::all_of(factors.begin(), factors.end(), in_place);
+}
+
 Vector over_largest(const Vector& v) {
   const double largest = v.size() ? v.maxCoeff() : 0.0;
   return largest > 0.0 && std::isfinite(largest) ? Vector(v / largest)
@@ -99,8 +110,7 @@ RowMatrix shown_inputs(const RegressionFit& fit) {
 std::vector<Relevance> relevances(const RegressionFit& fit) {
   const Index D = fit.posterior.dims();
   std::vector<Relevance> out;
-  const std::string kernel = fit.posterior.kernel().print();
-  if (kernel.find('@') == std::string::npos)
+  if (sees_columns_in_place(fit.posterior.kernel().pointer(), D))
     for (const auto& p : fit.parameters.all())
       if (D > 1 && p.path.ends_with("lengthscales") && p.value.size() == D)
         out.push_back({over_largest(p.value.cwiseInverse()), fmt::format("1/{}, relative", p.path),

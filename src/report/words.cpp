@@ -5,16 +5,18 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/scaled.hpp"
 #include "report/text.hpp"
 
 namespace covary {
 namespace {
 
 struct Phrase {
-  const char* begins;
+  const char* name;
   const char* says;
 };
 
+// By the name of a kernel.
 constexpr Phrase kernel_phrases[] = {
     {"se", "very smooth functions"},
     {"rbf", "very smooth functions"},
@@ -31,40 +33,19 @@ constexpr Phrase kernel_phrases[] = {
     {"additive", "a sum of functions of one input each"},
 };
 
-std::string term_words(const std::string& expression) {
-  if (const auto star = expression.find(" * ");
-      star != std::string::npos && expression.find_first_not_of("0123456789.e+-") == star)
-    return term_words(expression.substr(star + 3));  // a fixed factor
-  if (expression.find(" * ") != std::string::npos)
+std::string term_words(const KernelPtr& term) {
+  const KernelPtr k = split_scale(term).second;
+  if (!k->factors().empty())
     return "a product: two points are similar when they are in every factor";
+  if (const auto over = k->over_columns(2); over.columns.size() == 1)
+    return term_words(over.inner) + ", of the inputs named after @";
+  const std::string expression = k->print(), name = expression.substr(0, expression.find('('));
   for (const auto& p : kernel_phrases)
-    if (expression.starts_with(p.begins)) {
-      std::string out = p.says;
-      if (expression.find("ard") != std::string::npos) out += ", with a lengthscale for each input";
-      if (expression.find('@') != std::string::npos) out += ", of the inputs named after @";
-      return out;
-    }
+    if (name == p.name)
+      return fmt::format(
+          "{}{}", p.says,
+          k->parameter_count(1) < k->parameter_count(2) ? ", with a parameter for each input" : "");
   return "its formula is in the table of parameters";
-}
-
-constexpr Phrase warning_phrases[] = {
-    {"jitter",
-     "The covariance is close to singular: rows that nearly coincide, or very little noise. "
-     "Predictions are unharmed unless the jitter is close to the noise variance."},
-    {"no standard errors", "The parameters are valid, but their uncertainty is unknown."},
-    {"inputs:", "Such a column cannot distinguish the rows."},
-    {"outputs:", "There may be nothing to learn in it."},
-};
-
-std::string plain_warning(const std::string& warning) {
-  if (warning.find("flat at the optimum") != std::string::npos)
-    return warning +
-           ". The data do not determine their values; an input with a huge "
-           "lengthscale hardly matters.";
-  for (const auto& p : warning_phrases)
-    if (warning.starts_with(p.begins))
-      return fmt::format("{}{} {}", warning, warning.ends_with('.') ? "" : ".", p.says);
-  return warning;
 }
 
 }  // namespace
@@ -109,7 +90,7 @@ std::vector<std::string> kernel_words(const RegressionFit& fit) {
   std::vector<std::string> out;
   for (const auto& term : fit.posterior.kernel().terms(fit.posterior.dims())) {
     const std::string expression = term.node->print();
-    out.push_back(fmt::format("{}: {}", expression, term_words(expression)));
+    out.push_back(fmt::format("{}: {}", expression, term_words(term.node)));
   }
   return out;
 }
@@ -135,7 +116,7 @@ std::vector<std::string> fit_warnings(const RegressionFit& fit) {
   else if (!s.converged)
     out.push_back(
         fmt::format("Training did not converge: {}. Train longer, or from more starts.", s.reason));
-  for (const auto& w : s.warnings) out.push_back(plain_warning(w));
+  out.insert(out.end(), s.warnings.begin(), s.warnings.end());
   Index lower = 0, failed = 0;
   for (const auto& start : s.starts) {
     failed += !start.value;

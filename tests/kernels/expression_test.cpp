@@ -15,6 +15,7 @@ namespace covary {
 namespace {
 
 std::string printed(const std::string& text) { return parse_kernel(text).print(); }
+bool operator==(const Kernel& a, const Kernel& b) { return a.print() == b.print(); }
 
 TEST(Expression, ReadsTheExamplesOfTheDesign) {
   EXPECT_TRUE(parse_kernel("se(ard) + white") == se(true) + white());

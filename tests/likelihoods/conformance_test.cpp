@@ -235,7 +235,7 @@ TEST_P(OneLatentLikelihood, PredictiveProbabilitiesAreThoseOfTheDensity) {
 
 TEST_P(OneLatentLikelihood, ParsesWhatItPrints) {
   const LikelihoodTable extra{{"logistic", logistic}};
-  EXPECT_EQ(parse_likelihood(l.print(), extra), l);
+  EXPECT_EQ(parse_likelihood(l.print(), extra).print(), l.print());
   const Parameters parameters = l.parameters();
   EXPECT_EQ(parameters.size(), l.parameter_count());
   EXPECT_EQ(theta.size(), l.parameter_count());

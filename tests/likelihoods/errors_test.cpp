@@ -88,7 +88,7 @@ TEST(Expressions, PointAtTheMistake) {
 
 TEST(Expressions, AllExamplesRoundTrip) {
   for (const auto& text : likelihood_examples())
-    EXPECT_EQ(Likelihood(Likelihood(text).print()), Likelihood(text)) << text;
+    EXPECT_EQ(Likelihood(Likelihood(text).print()).print(), Likelihood(text).print());
   EXPECT_EQ(Likelihood(" student_t ( degrees = 3 , scale = 0.5 ) ").print(),
             "student_t(scale=0.5, degrees=3)");
   EXPECT_EQ(Likelihood("bernoulli").print(), "bernoulli(logit)");
@@ -119,6 +119,18 @@ TEST(Capabilities, RefusalsNameWhatIsOffered) {
                               Inference::sparse_ep, Inference::svgp, Inference::mcmc})
       EXPECT_TRUE(testing::make(c).supports(method));
   expect_in(capability_table(), {"| `softmax(3)` | 3 | yes | – | yes | – | yes | yes |"});
+}
+
+TEST(Capabilities, OfGaussianRegressionByFormAndStart) {
+  EXPECT_TRUE(Likelihood(" gaussian()").is_plain_gaussian());
+  EXPECT_FALSE(Likelihood("gaussian(variance=2)").is_plain_gaussian());
+  EXPECT_FALSE(Likelihood("student_t").is_plain_gaussian());
+  const auto starts = [](const char* text) { return Likelihood(text).node().has_noise_start(); };
+  EXPECT_TRUE(starts("gaussian(variance=2)") && starts("student_t(scale=2)"));
+  EXPECT_TRUE(starts("heteroscedastic(variance=2)"));
+  EXPECT_FALSE(starts("gaussian") || starts("student_t(degrees=3)") || starts("poisson"));
+  for (const std::string& text : likelihood_examples())
+    EXPECT_EQ(Likelihood(text).node().multinomial_logit(), text == "softmax(3)") << text;
 }
 
 TEST(Shapes, AreChecked) {

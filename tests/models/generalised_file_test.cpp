@@ -112,9 +112,11 @@ TEST(GeneralisedFile, DamageBehindValidChecksumsIsRefused) {
 
 TEST(GeneralisedFile, ALikelihoodOfOnesOwnIsRefusedOnSaving) {
   GeneralisedFit m = saved("bernoulli(logit)", Inference::laplace);
-  m.likelihood = formula_likelihood(
-      "mine", {}, [](double y, double, auto f, auto) { return -0.5 * (y - f) * (y - f); });
-  EXPECT_THROW(m.bytes(), InputError);
+  for (const char* name : {"mine", "gaussian"}) {
+    m.likelihood = formula_likelihood(
+        name, {}, [](double y, double, auto f, auto) { return -0.5 * (y - f) * (y - f); });
+    EXPECT_THROW(m.bytes(), InputError) << name;
+  }
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace covary {
 // Kernels of the user's own, by the name expressions call them.
 using KernelTable = std::map<std::string, std::function<Kernel()>>;
 
-// Reads a kernel expression; Kernel::print() writes one back, and parse(print(k)) == k. The
+// Reads a kernel expression; Kernel::print() writes one back, which makes the same kernel. The
 // grammar:
 //
 //   expression = term { "+" term } ;

@@ -38,8 +38,6 @@ class Kernel {
   KernelPtr node_;
 };
 
-bool operator==(const Kernel& a, const Kernel& b);
-
 // Blocks by threads; the same bits for any number of them. X, Z: N×D rows.
 Matrix gram(const Kernel& k, ConstVector theta, ConstRows X);                // N×N
 Matrix cross(const Kernel& k, ConstVector theta, ConstRows X, ConstRows Z);  // N×M, no white noise

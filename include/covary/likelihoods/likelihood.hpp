@@ -25,29 +25,30 @@ class Likelihood {
   bool supports(Inference method) const { return node_->supports(method); }
   // Throws Unsupported, naming what is offered instead, unless supports(method).
   void require(Inference method) const;
+  // What models of Gaussian regression have: Gaussian noise that starts where the data suggest.
+  bool is_plain_gaussian() const { return node_->conjugate() && !node_->has_noise_start(); }
   // Throws InputError with the number of targets that cannot be worked with and the first of them.
   // A NaN is a missing target and passes. An empty aux stands for the likelihood's default.
   void check(ConstVector y, ConstVector aux = Vector()) const;
 
   const LikelihoodNode& node() const { return *node_; }
-  // For Laplace and EP; throws Unsupported for several latent functions a datum.
+  // For Laplace and EP; throws Unsupported for several functions a datum.
   const OneFunction& one_function() const;
 
  private:
   LikelihoodPtr node_;
 };
 
-bool operator==(const Likelihood& a, const Likelihood& b);
 std::string name_of(Inference method);  // "laplace", …
 
-// Rows of observed targets with what q says of f there. Latent l of row i is at [l·stride + i].
+// Rows of observed targets with what q says of f there. Function l of row i is at [l·stride + i].
 struct LikelihoodRows {
   Index n = 0;
   const double* y = nullptr;
   const double* aux = nullptr;  // null: the likelihood's default
   const double* mean = nullptr;
   const double* variance = nullptr;
-  Index stride = 0;  // at least n; not used with one latent function
+  Index stride = 0;  // at least n; not used with one function
 };
 
 // E log p(y_n | f_n) of each row and its derivatives, laid out as their arguments and overwritten;
@@ -81,7 +82,7 @@ Matrix class_probabilities(const Likelihood& l, ConstVector theta, ConstMatrix m
                            ConstMatrix variance);
 
 // Laplace: log p(y_n | f_n) with three derivatives, and the pullback to the parameters of
-// Σ_n w.value·ℓ + w.first·ℓ′ + w.second·ℓ″. Likelihoods of one latent function.
+// Σ_n w.value·ℓ + w.first·ℓ′ + w.second·ℓ″. Likelihoods of one function.
 std::vector<Taylor> log_densities(const Likelihood& l, ConstVector theta, ConstVector y,
                                   ConstVector f, ConstVector aux = Vector());
 Vector log_densities_pullback(const Likelihood& l, ConstVector theta, ConstVector y, ConstVector f,

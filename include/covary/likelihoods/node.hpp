@@ -58,6 +58,10 @@ class LikelihoodNode {
   virtual bool real_targets() const { return false; }
   // y is f with Gaussian noise, whose variance is the one parameter and what `aux` adds to it.
   virtual bool conjugate() const { return false; }
+  // The noise has a start of its own, which then does not follow the spread of the targets.
+  virtual bool has_noise_start() const { return false; }
+  // log p(y | f) = f_y − log Σ_k exp f_k, whose curvature Laplace's method takes jointly.
+  virtual bool multinomial_logit() const { return false; }
   virtual Aux aux() const { return Aux::none; }
   virtual double default_aux() const { return 0.0; }
   virtual Index parameter_count() const { return 0; }
@@ -86,7 +90,7 @@ class LikelihoodNode {
 };
 using LikelihoodPtr = std::shared_ptr<const LikelihoodNode>;
 
-// A likelihood of one latent function a datum. All integrals have defaults by quadrature; a
+// A likelihood of one function a datum. All integrals have defaults by quadrature; a
 // closed form overrides them.
 class OneFunction : public LikelihoodNode {
  public:

@@ -61,8 +61,9 @@ void tell_left_out(Index kept, Index all, const std::string& policy, const Tell&
 
 // Throws unless --likelihood is an expression, auto, or one whose classes are counted in the data.
 void check_likelihood(const std::string& expression);
-// Whether --likelihood, if it is not auto, is one of classes.
+// Whether --likelihood, if it is not auto, is one of classes; or that of Gaussian regression.
 bool is_of_classes(const std::string& expression);
+bool is_plain_gaussian(const std::string& expression);
 // The likelihood of a target with these classes: by their number where the expression, or auto,
 // leaves it open. InputError where it has another number.
 Likelihood likelihood_of(const std::string& expression, const Labels& labels,

@@ -70,7 +70,7 @@ class StochasticGplvm {
  private:
   struct Batch;
   struct State;
-  bool is_gaussian() const { return options_.likelihood == Likelihood("gaussian"); }
+  bool is_gaussian() const { return options_.likelihood.node().conjugate(); }
   RowMatrix working_outputs(ConstRows Y) const;
   Batch batch_of(std::span<const Index> rows, const RowMatrix& mean,
                  const RowMatrix& variance) const;
