@@ -30,14 +30,6 @@ auto weights_of(const DataBlock& b) {
   return [&b](Index i) { return b.weights ? b.weights[i] : 1.0; };
 }
 
-// In order, body(first row, X, Y).
-template <class Body>
-void for_each_block(const RowSource& rows, const Body& body) {
-  Sweep(rows, width).for_each_block([&](const DataBlock& b) {
-    body(b.x.first, inputs_of(b), outputs_of(b));
-  });
-}
-
 // Σ over the rows, by the sweep: body(X, Y, weight of row i of the block, sum).
 template <class Body>
 Vector sum_over(const RowSource& rows, Index size, const Body& body) {
@@ -158,10 +150,10 @@ ScaledData scaled_data(FileRows& rows, ScaleMode input_mode, ScaleMode output_mo
   rows.set_scaling(Scaling::identity(D), Scaling::identity(P));
   // Inputs and outputs side by side, so that the file is read once for both.
   const ColumnMoments all = column_moments(D + P, [&](const auto& visit) {
-    for_each_block(rows, [&](Index first, const Rows& X, const Rows& Y) {
-      check_outputs(rows.name(), first, Y);
-      RowMatrix both(X.rows(), D + P);
-      both << X, Y;
+    Sweep(rows, width).for_each_block([&](const DataBlock& b) {
+      check_outputs(rows.name(), b.x.first, outputs_of(b));
+      RowMatrix both(b.x.n, D + P);
+      both << inputs_of(b), outputs_of(b);
       visit(both);
     });
   });
@@ -176,16 +168,9 @@ ScaledData scaled_data(FileRows& rows, ScaleMode input_mode, ScaleMode output_mo
   rows.set_scaling(out.inputs, out.outputs);
 
   const auto chosen = sample_rows(N, std::min(N, sample), Random(seed, 0xf11e));
-  out.X.resize(static_cast<Index>(chosen.size()), D);
-  out.Y.resize(static_cast<Index>(chosen.size()), P);
-  Index at = 0;
-  for_each_block(rows, [&](Index first, const Rows& X, const Rows& Y) {
-    for (; at < out.X.rows() && chosen[static_cast<std::size_t>(at)] < first + X.rows(); ++at) {
-      const Index i = chosen[static_cast<std::size_t>(at)] - first;
-      out.X.row(at) = X.row(i);
-      out.Y.row(at) = Y.row(i);
-    }
-  });
+  Sweep::Rows some = Sweep(rows, width).gather(chosen);
+  out.X = std::move(some.X);
+  out.Y = std::move(some.Y);
   return out;
 }
 
