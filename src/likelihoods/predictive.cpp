@@ -27,6 +27,47 @@ double slope(Support s, double scale, double t, double y) {
   return s == Support::positive ? y : y * (1.0 - y);
 }
 
+// Counts up to `most` with the mass of each: one by one at first, unless they are large; then in
+// ever wider steps, the mass between two values from those at its ends.
+template <class Density, class Add>
+void add_counts(double place, double width, double most, const Density& density, const Add& add) {
+  const double last = std::exp(std::min(place + 12.0 * width, 25.0));
+  const auto end = static_cast<Index>(std::min(last, most));
+  const auto lowest = static_cast<Index>(std::exp(place - 12.0 * width));
+  const Index first = lowest > few_counts ? lowest : 0;
+  const Index single = std::min(end, std::max(first, few_counts));
+  double before = 0.0;
+  for (Index k = first; k <= single; ++k)
+    add(static_cast<double>(k), before = density(static_cast<double>(k)));
+  const double growth =
+      std::pow(static_cast<double>(end) / std::max(1.0, static_cast<double>(single)), 1.0 / cells);
+  for (Index k = single; k < end;) {
+    const auto wider = static_cast<Index>(std::round(static_cast<double>(k) * growth));
+    const Index next = std::min(end, std::max(k + 1, wider));
+    const double steps = static_cast<double>(next - k), now = density(static_cast<double>(next));
+    add(static_cast<double>(next), 0.5 * (steps - 1.0) * before + 0.5 * (steps + 1.0) * now);
+    before = now;
+    k = next;
+  }
+}
+
+// Equal cells of t, y = from(t), with the mass of each by the trapezoidal rule.
+template <class Suits, class Density, class Add>
+void add_cells(Support support, double place, double width, const Suits& suits,
+               const Density& density, const Add& add) {
+  const double reach = support == Support::line ? 9.0 : 12.0 * width;
+  const double from_t = support == Support::line ? -reach : place - reach;
+  const double step = 2.0 * reach / cells;
+  double before = 0.0;
+  for (int i = 0; i <= cells; ++i) {
+    const double t = from_t + i * step, y = from(support, place, width, t);
+    const bool inside = suits(y) && std::isfinite(y);
+    const double now = inside ? density(y) * slope(support, width, t, y) : 0.0;
+    if (inside) add(y, 0.5 * step * (before + now));
+    before = now;
+  }
+}
+
 }  // namespace
 
 PredictiveTable::PredictiveTable(const Likelihood& likelihood, ConstVector theta, ConstVector mean,
@@ -73,40 +114,10 @@ PredictiveTable::PredictiveTable(const Likelihood& likelihood, ConstVector theta
     sum += mass;
     nodes_.push_back({y, sum});
   };
-  if (whole_) {
-    const double last = std::exp(std::min(place + 12.0 * width, 25.0));
-    const auto end = static_cast<Index>(node.aux() == Aux::trials ? std::min(last, aux) : last);
-    const auto lowest = static_cast<Index>(std::exp(place - 12.0 * width));
-    // One by one at first, unless the counts are large; then in ever wider steps, the mass between
-    // two values from those at its ends.
-    const Index first = lowest > few_counts ? lowest : 0;
-    const Index single = std::min(end, std::max(first, few_counts));
-    double before = 0.0;
-    for (Index k = first; k <= single; ++k)
-      add(static_cast<double>(k), before = density(static_cast<double>(k)));
-    const double growth = std::pow(
-        static_cast<double>(end) / std::max(1.0, static_cast<double>(single)), 1.0 / cells);
-    for (Index k = single; k < end;) {
-      const auto wider = static_cast<Index>(std::round(static_cast<double>(k) * growth));
-      const Index next = std::min(end, std::max(k + 1, wider));
-      const double steps = static_cast<double>(next - k), now = density(static_cast<double>(next));
-      add(static_cast<double>(next), 0.5 * (steps - 1.0) * before + 0.5 * (steps + 1.0) * now);
-      before = now;
-      k = next;
-    }
-  } else {
-    const double reach = support == Support::line ? 9.0 : 12.0 * width;
-    const double from_t = support == Support::line ? -reach : place - reach;
-    const double step = 2.0 * reach / cells;
-    double before = 0.0;
-    for (int i = 0; i <= cells; ++i) {
-      const double t = from_t + i * step, y = from(support, place, width, t);
-      const bool inside = suits(y) && std::isfinite(y);
-      const double now = inside ? density(y) * slope(support, width, t, y) : 0.0;
-      if (inside) add(y, 0.5 * step * (before + now));
-      before = now;
-    }
-  }
+  if (whole_)
+    add_counts(place, width, node.aux() == Aux::trials ? aux : INFINITY, density, add);
+  else
+    add_cells(support, place, width, suits, density, add);
   if (nodes_.empty() || !(sum > 0.0) || !std::isfinite(sum))
     throw NumericalError(fmt::format(
         "the distribution of y under {} cannot be tabulated for f of mean {} and variance {}",

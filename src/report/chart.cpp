@@ -184,6 +184,28 @@ Chart& Chart::log_y() {
   return *this;
 }
 
+// A mark as the inner svg has it; empty where there is nothing to see.
+std::string Chart::drawn(const Mark& m, const Axis& x, const Axis& y, double plot_height) {
+  const Pen pen{x, y, ""};
+  const auto [look, path] = [&]() -> std::pair<const char*, std::string> {
+    switch (m.kind) {
+      case Kind::band:
+        return {"band", band_path(pen, m.x, m.y, m.upper)};
+      case Kind::points:
+        return {m.x.size() > 400 ? "dots many" : "dots", points_path(pen, m.x, m.y)};
+      case Kind::columns:
+        return {"band column", columns_path(pen, m.x, m.y)};
+      case Kind::rug:
+        return {"line rug", rug_path(x, m.x, plot_height)};
+      case Kind::line:
+        break;
+    }
+    return {"line", line_path(pen, m.x, m.y)};
+  }();
+  if (path.empty()) return "";
+  return fmt::format("<path class=\"{} {}\" d=\"{}\"/>", look, css_class(m.ink), path);
+}
+
 Figure Chart::figure() const {
   const Layout& L = wide_ ? wide_layout : small_layout;
   Range x_range, y_range;
@@ -244,34 +266,7 @@ Figure Chart::figure() const {
       "<svg x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\">"
       "<rect class=\"frame\" width=\"{:.1f}\" height=\"{:.1f}\"/>",
       left, L.top, plot_width, plot_height, plot_width, plot_height);
-  for (const Mark& m : marks_) {
-    std::string path;
-    const char* look = "line";
-    const Pen pen{x, y, ""};
-    switch (m.kind) {
-      case Kind::line:
-        path = line_path(pen, m.x, m.y);
-        break;
-      case Kind::band:
-        path = band_path(pen, m.x, m.y, m.upper);
-        look = "band";
-        break;
-      case Kind::points:
-        path = points_path(pen, m.x, m.y);
-        look = m.x.size() > 400 ? "dots many" : "dots";
-        break;
-      case Kind::columns:
-        path = columns_path(pen, m.x, m.y);
-        look = "band column";
-        break;
-      case Kind::rug:
-        path = rug_path(x, m.x, plot_height);
-        look = "line rug";
-        break;
-    }
-    if (!path.empty())
-      svg += fmt::format("<path class=\"{} {}\" d=\"{}\"/>", look, css_class(m.ink), path);
-  }
+  for (const Mark& m : marks_) svg += drawn(m, x, y, plot_height);
   svg += "</svg>";
   return out;
 }

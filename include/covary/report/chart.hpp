@@ -30,6 +30,8 @@ struct Figure {
   std::vector<LegendEntry> legend;
 };
 
+class Axis;
+
 // A picture with two axes. Marks are drawn in the order given, each only where it is finite: a line
 // or band breaks at other values, a point is left out. Long lines and clouds are thinned evenly, to
 // 1000 and 1500 points.
@@ -67,6 +69,7 @@ class Chart {
     double low = 0.0, high = 0.0;
   };
   Chart& add(Mark mark, const char* look, const std::string& legend);
+  static std::string drawn(const Mark& mark, const Axis& x, const Axis& y, double plot_height);
 
   std::string title_, x_label_, y_label_, description_, caption_;
   bool wide_, log_y_ = false;
