@@ -50,7 +50,7 @@ struct AnyGplvm {
   static std::variant<Gplvm, StochasticGplvm> make(const RowMatrix& Y,
                                                    const StochasticGplvmOptions& o) {
     const TrainingOptions& t = o.gplvm.training;
-    if (t.batch > 0 || t.steps > 0 || !(o.likelihood == Likelihood("gaussian")))
+    if (t.batch > 0 || t.steps > 0 || !o.likelihood.is_plain_gaussian())
       return StochasticGplvm(Y, o);
     return Gplvm(Y, o.gplvm);
   }
@@ -85,7 +85,7 @@ struct GplvmModel {
                           to_numpy(RowMatrix(o.given)), back ? back->form : "",
                           static_cast<int>(o.scale_outputs), o.snr, o.jitter,
                           options.likelihood.print(), o.training.batch, o.training.steps,
-                          o.fixed_point, o.start_view);
+                          o.fixed_point, o.start_view, o.features.print());
   }
 };
 
@@ -143,7 +143,8 @@ constexpr const char* model_doc =
 
 Y is N×P, NaN where missing. ``latent`` is the maximum dimension of the latent space; dimensions that are not
 needed switch off. ``views`` is a dictionary of names and lists of columns, each with its own
-mapping. With ``times`` (N or N×d) the latent inputs follow Gaussian processes over them with the kernel
+mapping. ``features`` are the inducing variables of every mapping, "points" or "basis(C)", sums of C
+points. With ``times`` (N or N×d) the latent inputs follow Gaussian processes over them with the kernel
 ``dynamics``, independent between ``sequences``, which are given by their first rows. ``given`` (N×latent,
 NaN where unknown) are inputs that are known. ``back_constraint`` is "kernel" or "network": the means of
 q(X) are then a function of the rows. ``fixed_point`` is the number of steps of q(X) towards its fixed point before each
@@ -179,7 +180,8 @@ void bind_model(nb::module_& m) {
            const KernelLike& dynamics, const std::vector<Index>& sequences, const ArrayLike& given,
            const std::optional<std::string>& back_constraint, const std::string& scale, double snr,
            Index restarts, double jitter, std::uint64_t seed, const std::string& likelihood,
-           Index batch, Index steps, Index fixed_point, const std::string& start_view) {
+           Index batch, Index steps, Index fixed_point, const std::string& start_view,
+           const std::string& features) {
           RowMatrix data = to_outputs(Y).get();
           StochasticGplvmOptions all;
           all.likelihood = likelihood;
@@ -189,6 +191,7 @@ void bind_model(nb::module_& m) {
           o.latent = latent;
           o.kernel = to_kernel(kernel);
           o.inducing = inducing;
+          o.features = features;
           o.views = to_views(views);
           o.times = table_or_nothing(times, "times");
           o.dynamics = to_kernel(dynamics);
@@ -211,7 +214,7 @@ void bind_model(nb::module_& m) {
         "given"_a = nb::none(), "back_constraint"_a = nb::none(), "scale"_a = "global",
         "snr"_a = 100.0, "restarts"_a = 0, "jitter"_a = 0.0, "seed"_a = 0,
         "likelihood"_a = "gaussian", "batch"_a = 0, "steps"_a = 0, "fixed_point"_a = -1,
-        "start_view"_a = "")
+        "start_view"_a = "", "features"_a = "points")
       .def(
           "elbo",
           [](const GplvmModel& self) {

@@ -44,6 +44,17 @@ def test_a_curve_has_one_dimension():
     assert model.score(Y + [0, 0, 0, 1]) < model.score(Y) - 10
 
 
+def test_mappings_may_be_through_sums_of_points():
+    Y = curve(30)[1]
+    for more in ({}, {"views": {"a": [0, 1], "b": [2, 3]}}, {"steps": 5}):
+        model = cv.Gplvm(Y, latent=2, inducing=4, features="basis(2)", restarts=1, **more)
+        before = model.elbo()
+        assert model.fit(max_iter=5).value != before
+        assert any(path.endswith("features.weights") for path in model.parameters)
+    with pytest.raises(cv.Unsupported, match="points and basis"):
+        cv.Gplvm(Y, latent=2, features="eigen")
+
+
 def test_dynamics_forecast_and_views_share():
     t, Y = curve()
     model = cv.DynamicalGPLVM(latent=2, inducing=12, times=t, fixed_point=3, random_state=0, max_iter=200).fit(Y)

@@ -25,6 +25,11 @@ Index block_rows(Index rows) { return std::clamp<Index>((rows / 8 + 15) / 16 * 1
 void GplvmOptions::check() const {
   if (latent < 1)
     throw InputError(fmt::format("the latent space needs at least one dimension, got {}", latent));
+  if (features.stacked || !features.kind->gaussian_inputs)
+    throw Unsupported(fmt::format(
+        "a latent-variable model takes features that have expectations under Gaussian "
+        "inputs, {}; not {}",
+        list_of_kinds([](const FeatureKind& k) { return k.gaussian_inputs; }), features.print()));
   if (inducing < 0)
     throw InputError(fmt::format("a mapping needs at least one inducing input, or 0 for {}; got {}",
                                  usual_latent_inducing, inducing));

@@ -11,6 +11,7 @@ GplvmOptions gplvm_options(const FitRequest& r) {
   GplvmOptions o;
   o.kernel = Kernel(r.options.kernel);
   o.inducing = r.inducing();
+  o.features = r.options.features;
   o.scale_outputs = r.latent_scale();
   o.jitter = r.options.jitter;
   o.snr = r.options.snr;
@@ -64,7 +65,7 @@ Fit make_stochastic(FitRequest& r) {
 
 const std::string of_gplvm =
     reads::latent +
-    " inducing restarts dynamics dynamics-kernel sequences view start-view fixed-point "
+    " inducing features restarts dynamics dynamics-kernel sequences view start-view fixed-point "
     "back-constraint";
 const auto verbs = with_any({{"predict", "correspond"},
                              {"evaluate", ""},
@@ -110,7 +111,7 @@ std::vector<ModelEntry> latent_entries() {
                             {"sample", "draws seed posterior burn-in thin"},
                             {"explore", "draw title"}});
   batches.fit = reads::latent +
-                " inducing restarts likelihood batch epochs steps learning-rate schedule "
+                " inducing features restarts likelihood batch epochs steps learning-rate schedule "
                 "decay every warm-up natural-step";
   return {bayesian, batches, mrd};
 }

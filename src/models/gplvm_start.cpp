@@ -9,7 +9,6 @@
 #include "covary/data/kmeans.hpp"
 #include "covary/data/pca.hpp"
 #include "covary/error.hpp"
-#include "covary/features/selection.hpp"
 #include "covary/linalg/blas.hpp"
 #include "covary/models/gplvm.hpp"
 #include "covary/random/random.hpp"
@@ -145,8 +144,14 @@ void Gplvm::declare(ConstRows means, std::uint64_t seed) {
       v.columns = columns_by_pattern(rows);
     }
     scale.y_variance = v.mean_square();
-    const Clusters clusters = kmeans(means, M, seed);
-    v.features = inducing_points(options_.kernel, clusters.centres);
+    const Parameters of_kernel = options_.kernel.parameters(scale);
+    v.features = start_features(
+        options_.features, {.kernel = options_.kernel,
+                            .theta = of_kernel.values(),
+                            .X = means,
+                            .M = M,
+                            .seed = seed,
+                            .choose = [&](Index n) { return kmeans(means, n, seed).centres; }});
     v.offset = all.size();
     const auto add = [&](const Parameters& own) {
       for (Parameter p : own.all()) {
@@ -154,7 +159,7 @@ void Gplvm::declare(ConstRows means, std::uint64_t seed) {
         all.add(std::move(p));
       }
     };
-    add(options_.kernel.parameters(scale));
+    add(of_kernel);
     all.add({path(v, "likelihood.variance"), Vector::Constant(1, scale.y_variance / options_.snr),
              Transform::positive()});
     Parameters own;

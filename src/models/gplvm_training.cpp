@@ -175,11 +175,12 @@ Minimum Gplvm::train_from(Index start, Trainer& trainer, Jitter& jitter) {
     start_from_static(start, trainer, jitter);
     jitter = Jitter{options_.jitter};
   } else if (further) {
-    // Other latent inputs and Z; what the caller has set, fixed, tied or given a prior stays.
+    // Other latent inputs and features; what the caller has set, fixed, tied or given a prior
+    // stays.
     Parameters given = parameters_;
     declare(start_means(start), options_.seed + static_cast<std::uint64_t>(start));
     for (const Parameter& p : parameters_.all())
-      if ((p.path.starts_with("latent.") || p.path.ends_with("features.Z")) &&
+      if ((p.path.starts_with("latent.") || p.path.find("features.") != std::string::npos) &&
           given.at(p.path).trainable && given.at(p.path).tied_to.empty())
         given.set(p.path, p.value);
     parameters_ = std::move(given);
@@ -238,7 +239,7 @@ GplvmFit Gplvm::finished(Minimum best, Jitter& jitter) const {
           "as noise; try more starts, a higher snr or more held iterations",
           v.view.name.empty() ? "" : v.view.name + ": ", ratio));
     if (v.all_Y.size())
-      e.factors = {with_all_columns(e.factors.front(), v.all_Y, options_.kernel, at, e.Luu, q)};
+      e.factors = {with_all_columns(e.factors.front(), v.all_Y, *v.features, at, e.Luu, q)};
     out.mappings.push_back(
         {v.view,
          SparsePosterior({"vfe", options_.kernel, Mean(), v.features, std::move(at),

@@ -133,14 +133,14 @@ Minimum StochasticGplvm::train(NaturalGaussian& q, Jitter& jitter, Trainer& trai
   return out;
 }
 
-// Other latent inputs and Z, as a GP-LVM of all rows has them for that start; what was fixed or
-// tied stays.
+// Other latent inputs and features, as a GP-LVM of all rows has them for that start; what was fixed
+// or tied stays.
 void StochasticGplvm::start_at(Index start) {
   GplvmOptions o = gplvm_.options();
   o.first_start = start;
   const Gplvm other(working_outputs(Y_), std::move(o));
   for (const Parameter& p : other.parameters().all()) {
-    if (!p.path.starts_with("latent.") && p.path != "features.Z") continue;
+    if (!p.path.starts_with("latent.") && !p.path.starts_with("features.")) continue;
     const Parameter& own = parameters_.at(p.path);
     if (own.trainable && own.tied_to.empty()) parameters_.set(p.path, p.value);
   }

@@ -22,13 +22,12 @@ RowMatrix outputs_factor(const RowMatrix& Y) {
 }
 
 SparseFactors with_all_columns(const SparseFactors& reduced, const RowMatrix& Y,
-                               const Kernel& kernel, const SparseValues& values, const Matrix& Luu,
-                               const LatentMarginals& q) {
+                               const Features& features, const SparseValues& values,
+                               const Matrix& Luu, const LatentMarginals& q) {
   const Index N = q.mean.rows(), Q = q.mean.cols(), M = Luu.rows(), P = Y.cols();
   const RowMatrix mean = q.mean, variance = q.variance;
   Matrix psi1(M, N);
-  const auto psi =
-      GaussianExpectations::make(kernel, values.theta.data(), {values.z.data(), M, Q, Q});
+  const auto psi = gaussian_expectations(features, values.theta.data(), values.z.data());
   psi->psi1({{mean.data(), N, Q, Q}, variance.data()}, psi1.data());
   solve_lower(Luu, psi1);
   solve_lower(reduced.LB, psi1);

@@ -13,7 +13,7 @@ bool is_wide(const RowMatrix& Y);  // and complete
 RowMatrix outputs_factor(const RowMatrix& Y);
 // The factors of q(u) for all columns of Y, from those at the same values for its factor.
 SparseFactors with_all_columns(const SparseFactors& reduced, const RowMatrix& Y,
-                               const Kernel& kernel, const SparseValues& values, const Matrix& Luu,
-                               const LatentMarginals& q);
+                               const Features& features, const SparseValues& values,
+                               const Matrix& Luu, const LatentMarginals& q);
 
 }  // namespace covary

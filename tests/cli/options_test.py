@@ -28,7 +28,7 @@ VALUES = {
     "restarts": (("--restarts", "2"), ()), "folds": (("--folds", "2"), ()), "seed": (("--seed", "5"), ()),
     "verbose": (("--verbose",), ()), "header": (("--header", "no"), ()), "inducing": (("--inducing", "4"), ()),
     "inducing-file": (("--inducing-file", "Z.csv"), ()), "selection": (("--selection", "kmeans"), ()),
-    "features": (("--features", "multiscale"), ()), "route": (("--route", "stable"), ()),
+    "features": (("--features", "basis(2)"), ()), "route": (("--route", "stable"), ()),
     "warm-start": (("--warm-start", "fitc"), ()), "groups": (("--groups", "3"), ()),
     "covariance": (("--covariance", "diagonal"), ()), "batch": (("--batch", "6"), ()), "epochs": (("--epochs", "3"), ()),
     "steps": (("--steps", "4"), ()), "learning-rate": (("--learning-rate", "0.1"), ()),

@@ -88,6 +88,14 @@ TEST(LatentGradients, GplvmAtTenPoints) {
   check(Gplvm(Y, o), {""});
 }
 
+TEST(LatentGradients, SumsOfPointsAtTenPoints) {
+  GplvmOptions o = options();
+  o.features = "basis(2)";
+  check(Gplvm(outputs(), o), {});
+  o.views = {{"a", {0, 1}}, {"b", {2, 3}}};
+  check(Gplvm(outputs(), o), {});
+}
+
 TEST(LatentGradients, DynamicsAtTenPoints) {
   GplvmOptions o = options();
   o.times = Vector::LinSpaced(N, 0.0, 3.0);

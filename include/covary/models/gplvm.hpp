@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "covary/features/choice.hpp"
 #include "covary/inference/recognition.hpp"
 #include "covary/inference/sparse.hpp"
 #include "covary/models/gplvm_fit.hpp"
@@ -24,6 +25,8 @@ struct GplvmOptions {
   Index latent = 10;          // Q, more than is needed: what is not used switches itself off
   Kernel kernel = "se(ard)";  // of every mapping
   Index inducing = 0;         // of every mapping, at most a row each; 0: 50
+  // The inducing variables of every mapping: points, or basis(C), sums of C points.
+  FeatureChoice features = {};
   std::vector<LatentView> views = {};  // empty: one, of all columns
   ScaleMode scale_outputs = ScaleMode::global;
   double jitter = 0.0;
@@ -94,12 +97,14 @@ class Gplvm {
 
   // latent.mean (latent.weights, latent.hidden of a back constraint), latent.variance or
   // latent.whitened, latent.precisions, dynamics.…; inputs.variance; kernel.…,
-  // likelihood.variance, features.Z, with several views views.NAME.kernel.…
+  // likelihood.variance, features.…, with several views views.NAME.kernel.…
   Parameters& parameters() { return parameters_; }
   const Parameters& parameters() const { return parameters_; }
   const GplvmOptions& options() const { return options_; }
   const std::vector<std::string>& warnings() const { return warnings_; }
   Index rows() const { return latent_->rows(); }
+  // Of the first view.
+  const FeaturesPtr& features() const { return views_.front().features; }
 
   double elbo() const;  // at the current parameters, in the units of the data
   // −(bound + log prior) of the free unconstrained vector, in model units.
