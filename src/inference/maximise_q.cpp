@@ -100,7 +100,7 @@ class Acceleration {
 bool step_together(const UncollapsedProblem& problem, const WhitenedGaussian& q) {
   constexpr Index most = Index{1} << 22;
   const Index F = q.m.cols(), M = q.m.rows();
-  return F > 1 && (problem.likelihood.latents > 1 || problem.likelihood.is_mixed()) &&
+  return F > 1 && (problem.likelihood.per_datum > 1 || problem.likelihood.is_mixed()) &&
          problem.parts.size() == 1 && F * (F - 1) / 2 * M * M <= most;
 }
 

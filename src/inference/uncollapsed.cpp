@@ -114,7 +114,7 @@ RowLikelihood row_likelihood(const Likelihood& likelihood, ConstVector theta) {
         fmt::format("{} has {} parameters, got {}", likelihood.print(), T, theta.size()));
   RowLikelihood out;
   out.parameters = T;
-  out.latents = L;
+  out.per_datum = L;
   if (likelihood.node().conjugate()) out.gaussian_noise = theta(0);
   out.expectation = [likelihood, L, T, theta = Vector(theta)](const RowTerms& t) {
     const LikelihoodNode& node = likelihood.node();

@@ -9,6 +9,7 @@
 #include "covary/error.hpp"
 #include "covary/inference/uncollapsed.hpp"
 #include "covary/models/gplvm_fit.hpp"
+#include "covary/statistics/expectations.hpp"
 #include "models/row_adam.hpp"
 #include "statistics/sampled_rows.hpp"
 
@@ -79,9 +80,8 @@ GplvmFit::Inferred GplvmFit::infer_by_draws(ConstRows rows, Index iterations) co
   for (Index k = 0; k < iterations && n > 0; ++k) {
     moments();
     GaussianRowGradient g;
-    const SampledRows points(out.mean, out.variance, Y, deviates);
-    row_terms({&context, 1}, terms, q, Sweep::for_features(points, q.m.rows()), RowAdjoints::all,
-              &g);
+    const GaussianRows source(out.mean, out.variance, Y, deviates);
+    row_terms({&context, 1}, terms, q, Sweep(source, 32), RowAdjoints::all, &g);
     RowMatrix down(n, 2 * Q);
     down << out.mean - g.mean_bar,
         (0.5 * (out.variance.array() - 1.0) - g.variance_bar.array() * out.variance.array())
@@ -98,10 +98,8 @@ GplvmFit::Inferred GplvmFit::infer_by_draws(ConstRows rows, Index iterations) co
   for (Index i = 0; i < n; ++i) {
     const RowMatrix m = out.mean.row(i), S = out.variance.row(i), y = Y.row(i),
                     e = deviates.middleRows(i * draws, draws);
-    const SampledRows points(m, S, y, e);
-    out.bound(i) += row_terms({&context, 1}, terms, q, Sweep::for_features(points, q.m.rows()),
-                              RowAdjoints::none)
-                        .value;
+    const GaussianRows source(m, S, y, e);
+    out.bound(i) += row_terms({&context, 1}, terms, q, Sweep(source, 32), RowAdjoints::none).value;
   }
   return out;
 }

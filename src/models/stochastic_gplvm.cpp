@@ -69,15 +69,12 @@ StochasticGplvm::StochasticGplvm(ConstRows Y, StochasticGplvmOptions options)
   }
   const Parameters of_likelihood = options_.likelihood.parameters();
   for (const Parameter& p : gplvm_.parameters().all()) {
-    if (p.path != "likelihood.variance" || is_gaussian())
+    if (p.path != "likelihood.variance" || options_.likelihood.is_plain_gaussian())
       parameters_.add(p);
     else
       for (const Parameter& own : of_likelihood.all()) parameters_.add(own);
   }
-  const Vector& z = parameters_.at("features.Z").value;
-  const Index Q = options_.gplvm.latent;
-  features_ = inducing_points(options_.gplvm.kernel,
-                              Eigen::Map<const RowMatrix>(z.data(), z.size() / Q, Q));
+  features_ = gplvm_.features();
 }
 
 // What principal components are taken of: counts by their logarithms.
@@ -93,14 +90,10 @@ StochasticGplvm::Batch StochasticGplvm::batch_of(std::span<const Index> rows, co
   const std::vector<Index> chosen(rows.begin(), rows.end());
   Batch out{
       mean(chosen, Eigen::all), variance(chosen, Eigen::all), Y_(chosen, Eigen::all), {}, {}, {}};
-  if (is_gaussian()) {
-    out.source = std::make_unique<GaussianRows>(out.mean, out.variance, out.Y);
-    out.sweep = std::make_unique<Sweep>(*out.source, 32);
-  } else {
+  if (!is_gaussian())
     out.deviates = row_deviates(rows, options_.gplvm.latent, options_.draws, options_.gplvm.seed);
-    out.source = std::make_unique<SampledRows>(out.mean, out.variance, out.Y, out.deviates);
-    out.sweep = std::make_unique<Sweep>(Sweep::for_features(*out.source, features_->size()));
-  }
+  out.source = std::make_unique<GaussianRows>(out.mean, out.variance, out.Y, out.deviates);
+  out.sweep = std::make_unique<Sweep>(*out.source, 32);
   return out;
 }
 

@@ -7,16 +7,26 @@
 
 #include "covary/error.hpp"
 #include "covary/linalg/blas.hpp"
+#include "statistics/sampled_rows.hpp"
 
 namespace covary {
 namespace {
 
 std::unique_ptr<GaussianExpectations> expectations(const SweepContext& c) {
-  if (c.mean && !c.mean->is_zero())
-    throw Unsupported(fmt::format(
-        "Gaussian inputs need a zero mean function, not '{}': centre the outputs instead",
-        c.mean->print()));
   return gaussian_expectations(*c.features, c.theta, c.z);
+}
+
+// The constant mean of each output, or none where the mean function is zero.
+Vector constants(const SweepContext& c, const RowSource& rows) {
+  if (!c.mean || c.mean->is_zero()) return {};
+  if (c.mean->basis_count(rows.dims()) > 1)
+    throw Unsupported(fmt::format("Gaussian inputs need a zero or constant mean function, not '{}'",
+                                  c.mean->print()));
+  if (c.mean_weights.rows() != 1 || c.mean_weights.cols() != rows.outputs())
+    throw InputError(fmt::format("a constant mean of {} outputs needs weights of 1×{}, got {}×{}",
+                                 rows.outputs(), rows.outputs(), c.mean_weights.rows(),
+                                 c.mean_weights.cols()));
+  return c.mean_weights.row(0);
 }
 
 GaussianBlock gaussian(const DataBlock& block) {
@@ -25,20 +35,22 @@ GaussianBlock gaussian(const DataBlock& block) {
   return {block.x, block.x_variance};
 }
 
-// The rows that the columns observe, side by side, and their outputs.
+// The rows that the columns observe, side by side, and the residuals of their outputs.
 struct Seen {
   std::vector<Index> rows;
   std::vector<double> mean, variance;  // gathered, unless all rows are seen
   GaussianBlock x;
   Matrix y;
 
-  Seen(const DataBlock& block, const std::vector<Index>& columns) : x(gaussian(block)) {
+  Seen(const DataBlock& block, const std::vector<Index>& columns, const Vector& constants)
+      : x(gaussian(block)) {
     for (Index i = 0; i < block.x.n; ++i)
       if (!std::isnan(block.y[i * block.outputs + columns.front()])) rows.push_back(i);
     y.resize(count(), static_cast<Index>(columns.size()));
     for (Index i = 0; i < y.rows(); ++i)
       for (Index p = 0; p < y.cols(); ++p)
         y(i, p) = block.y[at(i) * block.outputs + columns[static_cast<std::size_t>(p)]];
+    if (constants.size()) y.rowwise() -= constants(columns).transpose();
     if (count() == block.x.n) return;
     const Index D = block.x.dims;
     for (const Index i : rows) {
@@ -53,7 +65,8 @@ struct Seen {
 
 }  // namespace
 
-GaussianRows::GaussianRows(ConstRows means, ConstRows variances, ConstRows Y)
+GaussianRows::GaussianRows(ConstRows means, ConstRows variances, ConstRows Y,
+                           const RowMatrix& deviates)
     : means_(means, Y, Vector()), variances_(variances.data()) {
   if (variances.rows() != means.rows() || variances.cols() != means.cols())
     throw InputError(fmt::format("the means are {}×{} and the variances {}×{}", means.rows(),
@@ -67,6 +80,9 @@ GaussianRows::GaussianRows(ConstRows means, ConstRows variances, ConstRows Y)
             fmt::format("the input variance of row {}, column {} is {}; it must be "
                         "finite and not negative",
                         i, d, variances(i, d)));
+  if (deviates.size())
+    points_ = std::make_unique<SampledRows>(RowMatrix(means), RowMatrix(variances), RowMatrix(Y),
+                                            deviates);
 }
 
 DataBlock GaussianRows::read(Index first, Index n, ReadBuffer& buffer) const {
@@ -89,8 +105,10 @@ std::vector<PsiStatistics> psi_statistics(const SweepContext& c, const Sweep& sw
                                           KeptPsi2* keep) {
   const Index M = c.features->size();
   const auto row_values = expectations(c)->row_values();
+  const Vector mean = constants(c, sweep.rows());
   const auto size_of = [&](const std::vector<Index>& cols) {
-    return M * M + M * static_cast<Index>(cols.size()) + 3;
+    const auto P = static_cast<Index>(cols.size());
+    return M * M + M * P + 3 + (mean.size() ? M + P : 0);
   };
   Index size = 0;
   for (const auto& cols : columns) size += size_of(cols);
@@ -103,7 +121,7 @@ std::vector<PsiStatistics> psi_statistics(const SweepContext& c, const Sweep& sw
       Index group = 0;
       for (const auto& cols : columns) {
         const auto P = static_cast<Index>(cols.size());
-        const Seen seen(block, cols);
+        const Seen seen(block, cols, mean);
         psi1.resize(M, seen.count());
         psi0.resize(seen.count());
         psi->psi0(seen.x, psi0.data());
@@ -115,6 +133,10 @@ std::vector<PsiStatistics> psi_statistics(const SweepContext& c, const Sweep& sw
         scalars[0] += static_cast<double>(seen.count());
         scalars[1] += seen.y.squaredNorm();
         scalars[2] += psi0.sum();
+        if (mean.size()) {
+          Eigen::Map<Vector>(scalars + 3, M) += psi1.rowwise().sum();
+          Eigen::Map<Vector>(scalars + 3 + M, P) += seen.y.colwise().sum().transpose();
+        }
         at += size_of(cols);
       }
     };
@@ -127,6 +149,10 @@ std::vector<PsiStatistics> psi_statistics(const SweepContext& c, const Sweep& sw
     const double* scalars = at + M * M + M * P;
     out.push_back({cols, Eigen::Map<const Matrix>(at, M, M),
                    Eigen::Map<const Matrix>(at + M * M, M, P), scalars[2], scalars[0], scalars[1]});
+    if (mean.size()) {
+      out.back().psi1 = Eigen::Map<const Vector>(scalars + 3, M);
+      out.back().y = Eigen::Map<const Vector>(scalars + 3 + M, P);
+    }
     at += size_of(cols);
   }
   return out;
@@ -157,6 +183,8 @@ void psi_adjoint(const SweepContext& c, const Sweep& sweep,
                  GaussianRowGradient& rows, KeptPsi2* kept) {
   const Index D = sweep.rows().dims(), T = out.theta_bar.size(), Z = out.z_bar.size();
   const double w = 1.0 / c.noise;
+  const Vector mean = constants(c, sweep.rows());
+  if (mean.size() && out.mean_bar.size() == 0) out.mean_bar = Matrix::Zero(1, mean.size());
   struct Side {
     Matrix psi2_bar, h;  // ½wL⁻ᵀQL⁻¹ and wL⁻ᵀb
   };
@@ -175,6 +203,9 @@ void psi_adjoint(const SweepContext& c, const Sweep& sweep,
     const double w_times_bar = frobenius(side.psi2_bar, psi2) + frobenius(side.h, s.psi1y) +
                                0.5 * P * s.rows - 0.5 * w * s.yy - 0.5 * P * w * s.psi0;
     out.noise_bar -= w * w_times_bar;
+    if (mean.size())
+      out.mean_bar(0, s.columns) +=
+          w * s.y.transpose() - product(side.h, s.psi1, Op::transpose).transpose();
     sides.push_back(std::move(side));
   }
 
@@ -184,7 +215,7 @@ void psi_adjoint(const SweepContext& c, const Sweep& sweep,
     const std::shared_ptr<GaussianExpectations> psi = expectations(c);
     return [&, psi](const DataBlock& block, double* sum) {
       for (std::size_t g = 0; g < sides.size(); ++g) {
-        const Seen seen(block, adjoints[g].columns);
+        const Seen seen(block, adjoints[g].columns, mean);
         const Index n = seen.count();
         RowMatrix mean_bar = RowMatrix::Zero(n, D), variance_bar = RowMatrix::Zero(n, D);
         const GaussianBars to{sum, sum + T, mean_bar.data(), variance_bar.data()};

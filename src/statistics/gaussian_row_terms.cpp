@@ -77,7 +77,7 @@ RowTermSums gaussian_row_terms(const SweepContext& c, const WhitenedGaussian& q,
   out.theta_bar = {std::move(g.theta_bar)};
   out.z_bar = {std::move(g.z_bar)};
   out.parameters_bar = Vector::Constant(1, g.noise_bar);
-  out.mean_bar = Matrix(0, P);
+  out.mean_bar = g.mean_bar.size() ? std::move(g.mean_bar) : Matrix(0, P);
   return out;
 }
 

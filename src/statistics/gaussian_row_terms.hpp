@@ -9,7 +9,7 @@ namespace covary {
 // Lawrence 2010, uncollapsed): with C = L⁻¹Ψ2L⁻ᵀ/σ² and b = L⁻¹ψ1ᵀy/σ² of the rows where output p
 // is observed,
 //   −½(n log 2πσ² + |y|²/σ²) + mᵀb − ½tr C(mmᵀ + S) − ½(ψ0/σ² − tr C).
-// One function for each output. c.noise is σ².
+// One function for each output; of a constant mean function y is the residual. c.noise is σ².
 RowTermSums gaussian_row_terms(const SweepContext& c, const WhitenedGaussian& q, const Sweep& sweep,
                                RowAdjoints adjoints, GaussianRowGradient* of_inputs);
 

@@ -4,7 +4,7 @@
 
 namespace covary {
 
-// What q says of latent functions at some rows, and what a likelihood answers: a column for each.
+// What q says of functions at some rows, and what a likelihood answers: a column for each.
 struct FunctionValues {
   Matrix mean, variance;
   Matrix mean_bar, variance_bar;

@@ -11,26 +11,26 @@ namespace covary {
 struct PackedRows {
   std::vector<Index> rows;
   Vector y, aux, weights, value;
-  Matrix mean, variance, mean_bar, variance_bar;  // rows × latents
+  Matrix mean, variance, mean_bar, variance_bar;  // rows × per datum
   Matrix coupling;                                // rows × pairs, if wanted
 
   // Of output p, whose arguments are the columns first … of these means and variances.
   void load(const DataBlock& block, Index p, const Matrix& all_mean, const Matrix& all_variance,
-            Index first, Index latents, Index pairs) {
+            Index first, Index per_datum, Index pairs) {
     rows.clear();
     for (Index i = 0; i < block.x.n; ++i)
       if (!std::isnan(block.y[i * block.outputs + p])) rows.push_back(i);
     const auto n = static_cast<Index>(rows.size());
     for (Vector* v : {&y, &value}) v->resize(n);
-    for (Matrix* m : {&mean, &variance, &mean_bar, &variance_bar}) m->resize(n, latents);
+    for (Matrix* m : {&mean, &variance, &mean_bar, &variance_bar}) m->resize(n, per_datum);
     coupling.setZero(n, pairs);  // what a likelihood does not say
     aux.resize(block.noise ? n : 0);
     weights.resize(block.weights ? n : 0);
     for (Index i = 0; i < n; ++i) {
       const Index row = at(i);
       y(i) = block.y[row * block.outputs + p];
-      mean.row(i) = all_mean.row(row).segment(first, latents);
-      variance.row(i) = all_variance.row(row).segment(first, latents);
+      mean.row(i) = all_mean.row(row).segment(first, per_datum);
+      variance.row(i) = all_variance.row(row).segment(first, per_datum);
       if (block.noise) aux(i) = block.noise[row];
       if (block.weights) weights(i) = block.weights[row];
     }

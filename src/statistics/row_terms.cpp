@@ -63,7 +63,7 @@ class RowTermSweep {
         adjoints_(adjoints),
         x_bar_(x_bar),
         mixing_{likelihood.mixing},
-        L_(likelihood.latents),
+        L_(likelihood.per_datum),
         A_(likelihood.arguments(sweep.rows().outputs())),
         F_(likelihood.functions(sweep.rows().outputs())),
         pairs_(adjoints == RowAdjoints::coupled && (L_ > 1 || likelihood.is_mixed())
@@ -127,9 +127,9 @@ class RowTermSweep {
 
   void check() const {
     if (likelihood_.is_mixed() && mixing_.W.rows() != A_)
-      throw InputError(fmt::format(
-          "a mixing of {}×{} for {} outputs of {} latent functions each; it needs {} rows",
-          mixing_.W.rows(), mixing_.W.cols(), sweep_.rows().outputs(), L_, A_));
+      throw InputError(
+          fmt::format("a mixing of {}×{} for {} outputs of {} functions each; it needs {} rows",
+                      mixing_.W.rows(), mixing_.W.cols(), sweep_.rows().outputs(), L_, A_));
     if (pairs_ > 0 && !shared())
       throw InputError("functions of several kernels do not step together");
     if (x_bar_ && adjoints_ != RowAdjoints::all)
@@ -342,13 +342,21 @@ RowTermSums row_terms(std::span<const SweepContext> contexts, const RowLikelihoo
                       const WhitenedGaussian& q, const Sweep& sweep, RowAdjoints adjoints,
                       GaussianRowGradient* of_inputs) {
   if (sweep.rows().has_gaussian_inputs()) {
-    if (!likelihood.gaussian_noise || likelihood.is_mixed() || contexts.size() != 1)
+    const Mean* mean = contexts.empty() ? nullptr : contexts.front().mean;
+    if (likelihood.gaussian_noise && !likelihood.is_mixed() && contexts.size() == 1 &&
+        !q.is_thin() && (!mean || mean->basis_count(sweep.rows().dims()) <= 1)) {
+      SweepContext c = contexts.front();
+      c.noise = *likelihood.gaussian_noise;
+      return gaussian_row_terms(c, q, sweep, adjoints, of_inputs);
+    }
+    const RowSource* points = sweep.rows().points();
+    if (!points)
       throw Unsupported(
-          "rows with Gaussian inputs need a Gaussian likelihood, one kernel and no mixing; samples "
-          "of them take any");
-    SweepContext c = contexts.front();
-    c.noise = *likelihood.gaussian_noise;
-    return gaussian_row_terms(c, q, sweep, adjoints, of_inputs);
+          "rows with Gaussian inputs need Gaussian noise, one kernel, a zero or constant mean "
+          "function, no mixing and full covariances of q; give them deviates to average over "
+          "points instead");
+    return row_terms(contexts, likelihood, q, Sweep::for_features(*points, q.m.rows()), adjoints,
+                     of_inputs);
   }
   const bool wanted = of_inputs && adjoints == RowAdjoints::all;
   RowMatrix x_bar;

@@ -29,13 +29,14 @@ struct Case {
   RowMatrix Z = rows_of(3, 2, {0, 0, 1, -.5, -1, .7});
   RowMatrix Y = rows_of(4, 2, {.5, -.2, 1.1, .4, -.7, .9, .3, -1.0});
   Mean mean;
+  Matrix weights;  // of the mean
   Vector theta;
   double noise = 0.2;
 
   Case() : theta(3) { theta << 1.3, 1.0 / std::sqrt(0.7), 1.0 / std::sqrt(2.1); }
   FeaturesPtr features() const { return inducing_points(kernel, Z); }
   SparseValues values() const {
-    return {theta, Eigen::Map<const Vector>(Z.data(), Z.size()), noise, Matrix()};
+    return {theta, Eigen::Map<const Vector>(Z.data(), Z.size()), noise, weights};
   }
   SparseEvaluation evaluate(SweepGradient* g = nullptr, GaussianRowGradient* rows = nullptr,
                             Jitter* jitter = nullptr) const {
@@ -157,6 +158,26 @@ TEST(GaussianRows, GradientsMatchDifferences) {
   }
 }
 
+// y − c is what the bound of y with a constant mean c sees.
+TEST(GaussianRows, ConstantMeanIsAShiftOfTheOutputs) {
+  Case t, shifted;
+  t.mean = "constant";
+  t.weights = (Matrix(1, 2) << 0.4, -0.7).finished();
+  shifted.Y.rowwise() -= t.weights.row(0);
+  t.Y(2, 1) = shifted.Y(2, 1) = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_NEAR(t.evaluate().value, shifted.evaluate().value, 1e-12);
+  check_gradients(t);
+  SweepGradient g;
+  t.evaluate(&g);
+  expect_gradient(
+      [&](const Vector& c) {
+        Case moved = t;
+        moved.weights.row(0) = c.transpose();
+        return moved.evaluate().value;
+      },
+      Vector(g.mean_bar.row(0).transpose()), Vector(t.weights.row(0).transpose()));
+}
+
 TEST(GaussianRows, SameBitsForAnyThreads) {
   Case t;
   Random random(5);
@@ -265,7 +286,9 @@ TEST(GaussianRows, Refusals) {
   t.noise = 0.0;
   EXPECT_THROW(t.evaluate(), InputError);
   t = Case();
-  t.mean = "constant";
+  t.mean = "constant";  // without weights
+  EXPECT_THROW(t.evaluate(), InputError);
+  t.mean = "linear";
   EXPECT_THROW(t.evaluate(), Unsupported);
 
   t = Case();

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "covary/error.hpp"
+#include "covary/likelihoods/formula.hpp"
 #include "support/gradient_check.hpp"
 
 namespace covary {
@@ -69,6 +70,7 @@ TEST(StochasticGplvm, BestQIsTheCollapsedBound) {
     RowMatrix Y = curve(30);
     if (!complete) Y(1, 2) = Y(4, 0) = Y(9, 2) = missing;
     StochasticGplvmOptions o = small();
+    if (!complete) o.gplvm.features = "basis(2)";
     o.gplvm.jitter = 1e-6;
     const StochasticGplvm model(Y, o);
     Gplvm collapsed(Y, o.gplvm);
@@ -76,6 +78,28 @@ TEST(StochasticGplvm, BestQIsTheCollapsedBound) {
     EXPECT_NEAR(model.elbo(), expected, 1e-8 * std::abs(expected));
     EXPECT_LT(std::abs(model.elbo() - expected), 1e-7);
   }
+}
+
+// Gaussian noise is what has its form and not what is called so, and starts where it is told.
+TEST(StochasticGplvm, GaussianNoiseIsKnownByItsForm) {
+  const RowMatrix Y = curve(10);
+  StochasticGplvmOptions o = small("gaussian(variance=0.3)");
+  const StochasticGplvm told(Y, o);
+  EXPECT_EQ(told.parameters().at("likelihood.variance").value(0), 0.3);
+  Gplvm collapsed(Y, o.gplvm);
+  collapsed.parameters().set("likelihood.variance", 0.3);
+  EXPECT_NEAR(told.elbo(), collapsed.elbo(), 1e-7);
+
+  o.likelihood =
+      formula_likelihood("gaussian", {{"sd", 0.5}}, [](double y, double, auto f, auto theta) {
+        using std::log;
+        const auto z = (y - f) / theta[0];
+        return -0.5 * z * z - log(theta[0]);
+      });
+  const StochasticGplvm named(Y, o);
+  EXPECT_EQ(named.parameters().at("likelihood.sd").value(0), 0.5);
+  EXPECT_FALSE(named.parameters().contains("likelihood.variance"));
+  EXPECT_TRUE(std::isfinite(named.elbo()));
 }
 
 // Batches of all rows once are an unbiased estimate of the whole: their mean is the whole.

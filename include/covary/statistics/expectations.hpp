@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "covary/kernels/expectations.hpp"
@@ -8,20 +9,25 @@
 
 namespace covary {
 
-// Rows in memory whose inputs are Gaussian, N(mean, diag(variance)); not copied.
+// Rows in memory whose inputs are Gaussian, N(mean, diag(variance)); not copied. With deviates ε,
+// n·draws × dims, the points mean + √variance·ε, draws for each row, stand for them where a sum has
+// no closed form; these are made here.
 class GaussianRows : public RowSource {
  public:
-  GaussianRows(ConstRows means, ConstRows variances, ConstRows Y);
+  GaussianRows(ConstRows means, ConstRows variances, ConstRows Y,
+               const RowMatrix& deviates = RowMatrix());
   Index rows() const override { return means_.rows(); }
   Index dims() const override { return means_.dims(); }
   Index outputs() const override { return means_.outputs(); }
   DataBlock read(Index first, Index n, ReadBuffer& buffer) const override;
   Reducer& reducer() const override { return means_.reducer(); }
   bool has_gaussian_inputs() const override { return true; }
+  const RowSource* points() const override { return points_.get(); }
 
  private:
   MemoryRows means_;
   const double* variances_;
+  std::unique_ptr<const RowSource> points_;
 };
 
 // Sums over Gaussian rows where a group of output columns is observed. Nothing here depends on Luu
@@ -32,8 +38,9 @@ struct PsiStatistics {
   Matrix psi1y;       // Σ ⟨k⟩yᵀ, M×P
   double psi0 = 0.0;  // Σ ⟨k_nn⟩
   double rows = 0.0;
-  double yy = 0.0;      // Σ |y|²
-  double silent = 0.0;  // as in WeightedStatistics
+  double yy = 0.0;           // Σ |y|²
+  double silent = 0.0;       // as in WeightedStatistics
+  Vector psi1 = {}, y = {};  // Σ ⟨k⟩ and Σ y of each column, where the mean function is not zero
 };
 
 // Ψ2 of every row, from psi_statistics() for the psi_adjoint() that follows, while they are few:
@@ -54,8 +61,9 @@ class KeptPsi2 {
   bool kept_ = false;
 };
 
-// The features must have expectations under Gaussian inputs and the mean function be zero, else
-// Unsupported. c.Luu and c.noise are not used. Fills `keep` unless it is null.
+// y is the residual of a zero or constant mean function; any other, and features without
+// expectations under Gaussian inputs, are Unsupported. c.Luu and c.noise are not used. Fills `keep`
+// unless it is null.
 std::vector<PsiStatistics> psi_statistics(const SweepContext& c, const Sweep& sweep,
                                           const std::vector<std::vector<Index>>& columns,
                                           KeptPsi2* keep = nullptr);
@@ -64,7 +72,8 @@ std::vector<PsiStatistics> psi_statistics(const SweepContext& c, const Sweep& sw
 WeightedStatistics whitened(const PsiStatistics& s, const Matrix& Luu, double noise);
 
 // As weighted_adjoint; c.Luu and c.noise are those that whitened() had, and `kept` is of the same
-// kernel, inducing inputs and rows. out.noise_bar is set too.
+// kernel, inducing inputs and rows. out.noise_bar and, of a
+// constant mean function, out.mean_bar are set too.
 void psi_adjoint(const SweepContext& c, const Sweep& sweep,
                  const std::vector<PsiStatistics>& statistics,
                  const std::vector<WeightedAdjoint>& adjoints, SweepGradient& out,

@@ -9,10 +9,10 @@
 
 namespace covary {
 
-// Some rows of one output, all of them observed, with what q says of the latent functions there,
+// Some rows of one output, all of them observed, with what q says of the functions there,
 // and the room for the answer of a likelihood: E log p(y_n | f_n) under independent
 // f_nl ~ N(mean_nl, variance_nl), its derivatives, and the derivatives of the sum by the
-// likelihood's parameters. Latent l of row i is at [l·stride + i].
+// likelihood's parameters. Function l of row i is at [l·stride + i].
 struct RowTerms {
   Index n = 0;
   const double* y = nullptr;
@@ -31,15 +31,16 @@ struct RowTerms {
 using RowExpectation = std::function<void(const RowTerms&)>;
 
 // A likelihood at its present parameters, as a sweep sees it. Datum n of output p arises from
-// `latents` arguments, g_a(x_n) for a = p·latents …, and these from F functions: g = W·f + m(x).
+// `per_datum` arguments, g_a(x_n) for a = p·per_datum …, and these from F functions: g = W·f +
+// m(x).
 struct RowLikelihood {
   RowExpectation expectation;
   Index parameters = 1;
-  Index latents = 1;                          // arguments of a datum
+  Index per_datum = 1;                        // arguments of a datum
   std::optional<double> gaussian_noise = {};  // where it is Gaussian, its variance σ²
   Matrix mixing = {};                         // W, arguments × F; empty: the identity
 
-  Index arguments(Index outputs) const { return latents * outputs; }
+  Index arguments(Index outputs) const { return per_datum * outputs; }
   bool is_mixed() const { return mixing.size() > 0; }
   Index functions(Index outputs) const { return is_mixed() ? mixing.cols() : arguments(outputs); }
 };
@@ -85,8 +86,9 @@ struct RowTermSums {
 // (basis × arguments) are those of the first; noise is not used. With all adjoints of_inputs,
 // unless null, becomes the gradient by the inputs of the rows.
 //
-// Rows may be points; or samples of distributions (sampled_rows.hpp); or have Gaussian inputs, for
-// Gaussian noise, one context, a zero mean function and no mixing, in closed form.
+// Rows with Gaussian inputs have a closed form for Gaussian noise, one context, a zero or constant
+// mean function and no mixing; for anything else their points() stand for them, whose mean is the
+// bound of that rule. Unsupported where there are none.
 RowTermSums row_terms(std::span<const SweepContext> contexts, const RowLikelihood& likelihood,
                       const WhitenedGaussian& q, const Sweep& sweep, RowAdjoints adjoints,
                       GaussianRowGradient* of_inputs = nullptr);

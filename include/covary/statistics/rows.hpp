@@ -46,6 +46,8 @@ class RowSource {
   virtual bool has_noise() const { return false; }
   // Whether inputs are Gaussian, so that blocks have variances.
   virtual bool has_gaussian_inputs() const { return false; }
+  // Points that stand for Gaussian inputs where a sum has no closed form; null if there are none.
+  virtual const RowSource* points() const { return nullptr; }
   // From the gradient by the points of the blocks to that by the inputs which these stand for.
   virtual void pull_inputs(RowMatrix x_bar, GaussianRowGradient& out) const {
     out = {std::move(x_bar), {}};
