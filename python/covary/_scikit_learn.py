@@ -5,7 +5,7 @@ from typing import Any, Optional, Type, TypeVar
 import numpy as np
 
 try:
-    from sklearn.base import BaseEstimator as BaseEstimator
+    from sklearn.base import BaseEstimator
     from sklearn.base import ClassifierMixin as ClassifierMixin
     from sklearn.base import MultiOutputMixin as MultiOutputMixin
     from sklearn.base import RegressorMixin as RegressorMixin
@@ -23,12 +23,29 @@ except ImportError as error:
     ) from error
 
 __all__ = [
-    "BaseEstimator", "ClassifierMixin", "MultiOutputMixin", "RegressorMixin", "TransformerMixin",
+    "ClassifierMixin", "Estimator", "MultiOutputMixin", "RegressorMixin", "TransformerMixin",
     "check_classification_targets", "check_is_fitted", "check_sample_weight", "documented", "output_names", "seed_of",
     "validate_data",
 ]
 
 _Class = TypeVar("_Class")
+
+
+class Estimator(BaseEstimator):
+    """What all estimators share: their fit, ``fit_``, and what its training maximised."""
+
+    fit_: Any
+
+    @property
+    def objective_(self) -> str:
+        check_is_fitted(self, "fit_")
+        return self.fit_.summary.objective
+
+    @property
+    def objective_value_(self) -> float:
+        check_is_fitted(self, "fit_")
+        return self.fit_.value
+
 
 _ENTRIES = {
     "kernel": '''kernel : str or Kernel, default "se(ard)"
@@ -65,6 +82,12 @@ _ENTRIES = {
     fit_ : covary.GeneralisedFit
         The trained model, with everything of level two.
     kernel_ : covary.Kernel''',
+    "objective": '''objective_ : str
+        What training maximised: ``"log_marginal_likelihood"``, the evidence, of an approximate model if
+        the model is one; ``"elbo"``, a lower bound on the evidence; ``"log_evidence(METHOD)"``, an
+        approximation of it; ``"log_posterior"`` or ``"log_likelihood"``.
+    objective_value_ : float
+        Its value in nats, in the units of the data, without log priors.''',
     "features": '''n_iter_ : int
     n_features_in_ : int
     feature_names_in_ : array of str

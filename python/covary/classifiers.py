@@ -6,8 +6,8 @@ import numpy as np
 
 from ._core import ClassDensityFit, Generalised, GeneralisedFit, Kernel, Mean, Svgp, fit_class_density
 from ._scikit_learn import (
-    BaseEstimator,
     ClassifierMixin,
+    Estimator,
     check_classification_targets,
     check_is_fitted,
     check_sample_weight,
@@ -22,7 +22,7 @@ __all__ = ["GPClassifier", "GPLVMClassifier", "SparseGPClassifier"]
 _Self = TypeVar("_Self", bound="_Classifier")
 
 
-class _Classifier(ClassifierMixin, BaseEstimator):
+class _Classifier(ClassifierMixin, Estimator):
     """What the classifiers share: they differ in the model that they train, ``_train``."""
 
     likelihood: str
@@ -59,7 +59,6 @@ class _Classifier(ClassifierMixin, BaseEstimator):
                                 weights=sample_weight, seed=seed_of(self.random_state), **columns)
         self.kernel_ = self.fit_.kernel
         self.n_iter_ = self.fit_.summary.iterations
-        self._keep_values()
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -118,8 +117,7 @@ class GPClassifier(_Classifier):
     Attributes
     ----------
     <classes_>
-    log_marginal_likelihood_value_ : float
-        The evidence as the method approximates it; for one against the rest, the sum over the classes.
+    <objective>
     <features>
 
     Examples
@@ -161,9 +159,6 @@ class GPClassifier(_Classifier):
                             gplvm=self.gplvm, seed=seed, **more)
         return model.fit(seed=seed, restarts=self.restarts, max_iter=self.max_iter, progress=bool(self.verbose))
 
-    def _keep_values(self):
-        self.log_marginal_likelihood_value_ = self.fit_.value
-
 
 @documented
 class SparseGPClassifier(_Classifier):
@@ -200,8 +195,7 @@ class SparseGPClassifier(_Classifier):
     Attributes
     ----------
     <classes_>
-    elbo_value_ : float
-        The lower bound on the evidence; of one against the rest the sum over the classes.
+    <objective>
     <features>
 
     Examples
@@ -248,11 +242,9 @@ class SparseGPClassifier(_Classifier):
                      gplvm=self.gplvm, **more)
         return model.fit(max_iter=self.max_iter, progress=bool(self.verbose))
 
-    def _keep_values(self):
-        self.elbo_value_ = self.fit_.value
 
-
-class GPLVMClassifier(ClassifierMixin, BaseEstimator):
+@documented
+class GPLVMClassifier(ClassifierMixin, Estimator):
     """Classification by Bayes' rule over the density of each class, a Bayesian GP-LVM of its rows.
 
     Parameters
@@ -276,6 +268,7 @@ class GPLVMClassifier(ClassifierMixin, BaseEstimator):
     ----------
     classes_ : array of shape (n_classes,)
     fit_ : covary.ClassDensityFit
+    <objective>
     n_iter_ : int
         The most that a class took.
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from ._core import InputError, Kernel, Mean, MissingInputsRegression, Regression, RegressionFit, SparseRegression
 from ._scikit_learn import (
-    BaseEstimator,
+    Estimator,
     MultiOutputMixin,
     RegressorMixin,
     check_is_fitted,
@@ -21,7 +21,7 @@ __all__ = ["GPRegressor", "SparseGPRegressor"]
 _Self = TypeVar("_Self", bound="_Regressor")
 
 
-class _Regressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
+class _Regressor(MultiOutputMixin, RegressorMixin, Estimator):
     """What the estimators share: they differ in the model that they train, ``_model``."""
 
     restarts: int
@@ -43,7 +43,6 @@ class _Regressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         noise = self.fit_.noise_variance
         self.noise_variance_ = float(noise[0]) if noise.size == 1 else noise
         self.n_iter_ = self.fit_.summary.iterations
-        self._keep_values()
         return self
 
     def _train(self, X, y, seed, **names) -> RegressionFit:
@@ -127,8 +126,7 @@ class GPRegressor(_Regressor):
     Attributes
     ----------
     <fit_>
-    log_marginal_likelihood_value_ : float
-        The evidence in the units of the data.
+    <objective>
     <features>
 
     Examples
@@ -153,9 +151,6 @@ class GPRegressor(_Regressor):
 
     def _model(self, X, y, seed, **names):
         return Regression(X, y, kernel=self.kernel, mean=self.mean, scale=self.scale, **names)
-
-    def _keep_values(self):
-        self.log_marginal_likelihood_value_ = self.fit_.value
 
 
 @documented
@@ -191,9 +186,7 @@ class SparseGPRegressor(_Regressor):
     Attributes
     ----------
     <fit_>
-    elbo_value_ : float
-        The objective in the units of the data: a lower bound on the evidence for ``"vfe"`` and
-        ``"vfe(tight)"``, else an approximation of it.
+    <objective>
     upper_bound_value_ : float or None
         Upper bound on the evidence; None for models without a bound.
     inducing_inputs_ : array of shape (n_inducing, n_features)
@@ -228,6 +221,14 @@ class SparseGPRegressor(_Regressor):
         self.random_state = random_state
         self.verbose = verbose
 
+    def fit(self, X: Any, y: Any) -> "SparseGPRegressor":
+        """Trains the kernel's parameters, the noise and the inducing variables."""
+        super().fit(X, y)
+        self.upper_bound_value_ = self.fit_.upper_bound
+        if "features.Z" in self.fit_.parameters:
+            self.inducing_inputs_ = self.fit_.Z
+        return self
+
     def _finite(self):
         if self.missing_inputs not in ("error", "learn"):
             raise InputError(f"unknown missing_inputs '{self.missing_inputs}'; choose 'error' or 'learn'")
@@ -256,9 +257,3 @@ class SparseGPRegressor(_Regressor):
         return SparseRegression(X, y, kernel=self.kernel, mean=self.mean, model=self.model,
                                 inducing=self.inducing, selection=self.selection, features=self.inducing_features,
                                 scale=self.scale, seed=seed, **names)
-
-    def _keep_values(self):
-        self.elbo_value_ = self.fit_.value
-        self.upper_bound_value_ = self.fit_.upper_bound
-        if "features.Z" in self.fit_.parameters:
-            self.inducing_inputs_ = self.fit_.Z

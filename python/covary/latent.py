@@ -5,12 +5,12 @@ from typing import Any, Dict, List, Optional, Union
 import numpy as np
 
 from ._core import Gplvm, GplvmFit, InputError, Kernel, MapGplvm, MapGplvmFit, fit_ppca
-from ._scikit_learn import BaseEstimator, TransformerMixin, check_is_fitted, seed_of, validate_data
+from ._scikit_learn import Estimator, TransformerMixin, check_is_fitted, documented, seed_of, validate_data
 
 __all__ = ["BayesianGPLVM", "DynamicalGPLVM", "MAPGPLVM", "MRD", "PPCA"]
 
 
-class _Latent(TransformerMixin, BaseEstimator):
+class _Latent(TransformerMixin, Estimator):
     """What the models share: they differ in the arguments of ``covary.Gplvm``, ``_more``."""
 
     latent: int
@@ -66,6 +66,7 @@ class _Latent(TransformerMixin, BaseEstimator):
         return self.latent
 
 
+@documented
 class BayesianGPLVM(_Latent):
     """A Bayesian Gaussian-process latent-variable model: few dimensions behind many columns.
 
@@ -97,6 +98,7 @@ class BayesianGPLVM(_Latent):
     embedding_ : array of shape (n_samples, latent)
     relevance_ : array of shape (n_views, latent)
     fit_ : covary.GplvmFit
+    <objective>
     n_iter_ : int
 
     Examples
@@ -251,7 +253,8 @@ class MRD(_Dynamical):
         return {**views, "start_view": self.start_view or "", **over_time}
 
 
-class MAPGPLVM(TransformerMixin, BaseEstimator):
+@documented
+class MAPGPLVM(TransformerMixin, Estimator):
     """A Gaussian-process latent-variable model whose latent inputs are points (Lawrence 2005).
 
     Converges faster than BayesianGPLVM, but uses all dimensions and overfits if there are many.
@@ -281,6 +284,7 @@ class MAPGPLVM(TransformerMixin, BaseEstimator):
     ----------
     embedding_ : array of shape (n_samples, latent)
     fit_ : covary.MapGplvmFit
+    <objective>
     n_iter_ : int
 
     Examples
@@ -357,7 +361,8 @@ class MAPGPLVM(TransformerMixin, BaseEstimator):
         return self.latent
 
 
-class PPCA(TransformerMixin, BaseEstimator):
+@documented
+class PPCA(TransformerMixin, Estimator):
     """Probabilistic principal components: a Gaussian with few directions and isotropic noise, in closed form.
 
     Parameters
@@ -371,6 +376,7 @@ class PPCA(TransformerMixin, BaseEstimator):
     embedding_ : array of shape (n_samples, latent)
     explained_variance_ratio_ : array of shape (latent,)
     fit_ : covary.PpcaFit
+    <objective>
 
     Examples
     --------

@@ -5,12 +5,13 @@ from typing import Any, Optional, Union
 import numpy as np
 
 from ._core import Fit, InputError, Kernel, Regression, SparseRegression, lag_names, lag_windows
-from ._scikit_learn import BaseEstimator, check_is_fitted, output_names, seed_of
+from ._scikit_learn import Estimator, check_is_fitted, documented, output_names, seed_of
 
 __all__ = ["AutoregressiveGP"]
 
 
-class AutoregressiveGP(BaseEstimator):
+@documented
+class AutoregressiveGP(Estimator):
     """Autoregression of series, and free simulation that feeds the uncertainty back.
 
     Parameters
@@ -32,6 +33,7 @@ class AutoregressiveGP(BaseEstimator):
     ----------
     fit_ : covary.Fit
         The regression on windows.
+    <objective>
     series_ : array of shape (lags, n_series)
         The end of the series of ``fit``.
 

@@ -94,10 +94,10 @@ def test_a_weight_of_two_is_a_row_given_twice(options):
     weighted = clone(gp).fit(X, y, sample_weight=weight)
     repeated = clone(gp).fit(X.repeat(weight, axis=0), y.repeat(weight))
     np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), rtol=1e-6)
-    value = repeated.log_marginal_likelihood_value_
-    assert weighted.log_marginal_likelihood_value_ == pytest.approx(value, rel=1e-9)
+    value = repeated.objective_value_
+    assert weighted.objective_value_ == pytest.approx(value, rel=1e-9)
     half = clone(gp).fit(X, y, sample_weight=0.5 * np.ones(40))
-    assert half.log_marginal_likelihood_value_ > gp.fit(X, y).log_marginal_likelihood_value_
+    assert half.objective_value_ > gp.fit(X, y).objective_value_
 
 
 @pytest.mark.parametrize("multi_class", ["joint", "one_vs_rest"])
@@ -131,8 +131,8 @@ def test_held_out_scores():
     X, y = X[:50], y[:50]
     full = cv.GPClassifier(method="vgp", random_state=0).fit(X, y)
     sparse = cv.SparseGPClassifier(inducing=40, random_state=0).fit(X, y)
-    assert sparse.elbo_value_ == sparse.fit_.value
-    assert full.log_marginal_likelihood_value_ == full.fit_.value == pytest.approx(sparse.elbo_value_, abs=0.5)
+    assert sparse.objective_value_ == sparse.fit_.value
+    assert full.objective_value_ == full.fit_.value == pytest.approx(sparse.objective_value_, abs=0.5)
 
 
 def test_principal_components_are_those_of_scikit_learn(estimator, tmp_path):

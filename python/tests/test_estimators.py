@@ -102,9 +102,9 @@ def test_scikit_learn_tools(estimator):
 def test_sparse_attributes():
     X, y = wave(100)
     gp = cv.SparseGPRegressor(inducing=15, random_state=0).fit(X, y)
-    assert gp.elbo_value_ == gp.fit_.value <= gp.upper_bound_value_ == gp.fit_.upper_bound
+    assert gp.objective_value_ == gp.fit_.value <= gp.upper_bound_value_ == gp.fit_.upper_bound
     np.testing.assert_array_equal(gp.inducing_inputs_, gp.fit_.Z)
-    assert not hasattr(gp, "log_marginal_likelihood_value_") and gp.fit_.model == "vfe"
+    assert gp.fit_.model == "vfe"
     assert gp.inducing_inputs_.shape == (15, 2) and gp.score(*wave(200, seed=4)) > 0.97
     assert cv.SparseGPRegressor(model="fitc", inducing=5, max_iter=5).fit(X, y).upper_bound_value_ is None
     search = GridSearchCV(cv.SparseGPRegressor(random_state=0, restarts=1), {"inducing": [1, 15]}, cv=3)
@@ -144,7 +144,7 @@ def test_pandas_names_are_kept(estimator):
 def test_random_state():
     X, y = wave()
     one, two = (cv.GPRegressor(random_state=np.random.RandomState(1)).fit(X, y) for _ in range(2))
-    assert one.log_marginal_likelihood_value_ == two.log_marginal_likelihood_value_
+    assert one.objective_value_ == two.objective_value_
 
 
 def test_wrong_arguments_are_told_by_fit():
@@ -157,3 +157,26 @@ def test_wrong_arguments_are_told_by_fit():
         cv.SparseGPRegressor(model="fit").fit(X, y)
     with pytest.raises(ValueError, match="inducing must be at least 1"):
         cv.SparseGPRegressor(inducing=0).fit(X, y)
+
+
+@pytest.mark.parametrize("estimator, objective", [
+    (cv.GPRegressor(max_iter=2), "log_marginal_likelihood"),
+    (cv.SparseGPRegressor(inducing=5, max_iter=2), "elbo"),
+    (cv.SparseGPRegressor(model="fitc", inducing=5, max_iter=2), "log_marginal_likelihood"),
+    (cv.AutoregressiveGP(model="exact", max_iter=2), "log_marginal_likelihood"),
+    (cv.GPClassifier(max_iter=2), "log_evidence(laplace)"),
+    (cv.GPClassifier(method="ep", max_iter=2), "log_evidence(ep)"),
+    (cv.GPClassifier(method="vgp", max_iter=2), "elbo"),
+    (cv.SparseGPClassifier(inducing=5, max_iter=2), "elbo"),
+    (cv.GPLVMClassifier(latent=1, inducing=5, max_iter=2), "elbo"),
+    (cv.BayesianGPLVM(latent=1, inducing=5, max_iter=2), "elbo"),
+    (cv.MAPGPLVM(latent=1, max_iter=2), "log_posterior"),
+    (cv.PPCA(latent=1), "log_likelihood"),
+], ids=lambda e: e if isinstance(e, str) else type(e).__name__)
+def test_objective_has_its_right_name(estimator, objective):
+    assert not hasattr(estimator, "objective_") and not hasattr(estimator, "objective_value_")
+    X, y = wave(30)
+    X = np.column_stack([X, y])
+    estimator.fit(X, y > np.median(y)) if hasattr(estimator, "predict_proba") else estimator.fit(X, y)
+    assert estimator.objective_ == objective == estimator.fit_.summary.objective
+    assert estimator.objective_value_ == estimator.fit_.value
