@@ -5,7 +5,7 @@ set -euo pipefail
 packages=(g++ make python3 cmake ninja-build ccache libeigen3-dev libopenblas-dev libfmt-dev zlib1g-dev
   nlohmann-json3-dev libcli11-dev libgtest-dev)
 if [ "${1:-}" != demo ]; then
-  packages+=(git pkg-config libbenchmark-dev python3-dev python3-venv libgfortran-12-dev clang-format-14 clang-tidy-14
+  packages+=(git dpkg-dev doxygen pkg-config libbenchmark-dev python3-dev python3-venv clang-format-14 clang-tidy-14
     clang-14 libclang-rt-14-dev
     chromium)  # opens the reports in a test: 123 MB, a quarter of a minute
 fi
