@@ -1,5 +1,5 @@
 // Late flights by additive classification in minibatches (Burt 2018, section 5.4, Table 5.1, Figs
-// 5.7 to 5.11; E17, E18): inducing points, eigenfunctions and Fourier features, M of them for each
+// 5.7 to 5.11): inducing points, eigenfunctions and Fourier features, M of them for each
 // input, raw and after a rotation to principal components, at equal time. The 5.7 million flights
 // of the thesis are not to be had: 27 272 with its inputs, and a generated stand-in of a million
 // rows in a file, whose inputs are correlated and heavy-tailed as theirs are.
@@ -221,7 +221,9 @@ void compare(Result& result, const std::string& name, const std::vector<Curve>& 
 Result airline_additive(const LongSettings& settings) {
   Result result;
   result.name = "airline-additive";
-  result.source = "Burt (2018), section 5.4, Table 5.1, Figs 5.7 to 5.11 (E17, E18)";
+  result.source =
+      "D. Burt, Spectral Methods in Gaussian Process Approximations (2018), section 5.4, Table "
+      "5.1, Figs 5.7 to 5.11";
   const double seconds = 60.0 * (settings.minutes > 0.0 ? settings.minutes
                                  : is_small()           ? 0.001
                                                         : usual_minutes);

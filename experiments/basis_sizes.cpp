@@ -1,4 +1,4 @@
-// Sums of points as inducing variables: what C > 1 buys (van der Wilk 2019, sections 4.5.1 to
+// Sums of points as inducing variables: what C > 1 buys (van der Wilk 2018, sections 4.5.1 to
 // 4.5.3, Figs 4.6 to 4.12; E4.4 to E4.10). VFE with M variables of C points each, everything
 // trained together by L-BFGS for the same number of iterations. A model that is stored has M + M² +
 // M·C(D + 1) numbers.
@@ -112,7 +112,9 @@ const Score& best_of(const std::vector<Score>& scores, bool many) {
 Result kin40k_basis(const Settings& settings, Ledger& ledger) {
   Result result;
   result.name = "kin40k-basis";
-  result.source = "van der Wilk (2019), sections 4.5.1 to 4.5.3, Figs 4.6, 4.8, 4.10, 4.11";
+  result.source =
+      "M. van der Wilk, Sparse Gaussian Process Approximations and Applications (2018), sections "
+      "4.5.1 to 4.5.3, Figs 4.6, 4.8, 4.10, 4.11";
   const Task task = read_kin40k(settings);
   const BasisTraining how{.iterations = settings.repeats ? settings.repeats : few(200, 2),
                           .seed = settings.seed};
@@ -156,7 +158,9 @@ Result kin40k_basis(const Settings& settings, Ledger& ledger) {
 Result parkinsons_basis(const Settings& settings, Ledger& ledger) {
   Result result;
   result.name = "parkinsons-basis";
-  result.source = "van der Wilk (2019), sections 4.5.1 to 4.5.3, Figs 4.7, 4.9, 4.12";
+  result.source =
+      "M. van der Wilk, Sparse Gaussian Process Approximations and Applications (2018), sections "
+      "4.5.1 to 4.5.3, Figs 4.7, 4.9, 4.12";
   const Task task = read_parkinsons(settings);
   // From exact fits of 300 rows both kinds reach better bounds at most sizes than from 1000.
   const BasisTraining how{.iterations = settings.repeats ? settings.repeats : few(1000, 2),

@@ -1,4 +1,4 @@
-// Finitely many basis functions against a GP (000 E1.2–E1.5, Figs 1.2–1.6; P2, P3). The thesis
+// Finitely many basis functions against a GP (van der Wilk 2018, Figs 1.2–1.6). The thesis
 // gives ten bases on about [2, 8], their shape and nothing else. Ours: centres spread evenly over
 // [2, 8], width 1, unit weight variance, noise sd 0.1, eight inputs spread evenly over [2.5, 7.5].
 // The GP is the limit of ever more such bases, a squared exponential with ℓ = √2, of the variance
@@ -169,7 +169,9 @@ void two_views(Result& result, std::uint64_t seed) {
 Result basis_vs_gp(std::uint64_t seed) {
   Result result;
   result.name = "basis-vs-gp";
-  result.source = "000 E1.2–E1.5 (Figs 1.2–1.6); P2, P3";
+  result.source =
+      "M. van der Wilk, Sparse Gaussian Process Approximations and Applications (2018), Figs "
+      "1.2–1.6";
   bands(result, seed);
   coverage(result, seed);
   successive_conditionals(result);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,9 @@ struct Result {
   // A claim with its verdict as a row; the small form judges none.
   void claim(std::string quantity, bool holds_here, std::string measured);
 };
+
+// Is told each row of a result as soon as it is known, so that a run that is stopped has lost none.
+void on_row(std::function<void(const Row&)> told);
 
 // What the command line may change. 0: the experiment's own number.
 struct Settings {
@@ -83,6 +87,14 @@ struct Experiment {
 };
 
 const std::vector<Experiment>& all();
+
+struct DataSource {
+  std::string name;
+  std::string files;  // below the folder of data, comma-separated
+  std::string what, from, columns;
+};
+
+const std::vector<DataSource>& data_sources();
 
 // One file each.
 Result gaussian_conditioning(std::uint64_t seed);

@@ -1,4 +1,4 @@
-// Slides 'Factor Graphs: introduction/reminder' (E6, T3): pairwise factors read off the non-zero
+// Slides 'Factor Graphs: introduction/reminder': pairwise factors read off the non-zero
 // off-diagonal entries of a precision. The 4-D Gaussian is printed there with its inverse; it is
 // the tree x1 ~ N(0,1), x2 = x1/2 + e, x3 = x1/2 + e, x4 = x3/2 + e.
 #include <fmt/format.h>
@@ -65,7 +65,7 @@ void from_samples(Result& result, const Matrix& S, std::uint64_t seed) {
 Result factor_graph(std::uint64_t seed) {
   Result result;
   result.name = "factor-graph";
-  result.source = "time-series slides: E6, T3";
+  result.source = "C. Savin, Gaussian Processes for Time Series (lecture slides)";
 
   Matrix S(4, 4), P(4, 4);
   S << 1, 0.5, 0.5, 0.25, 0.5, 1.25, 0.25, 0.125, 0.5, 0.25, 1.25, 0.625, 0.25, 0.125, 0.625,

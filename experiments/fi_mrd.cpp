@@ -39,7 +39,9 @@ std::vector<Index> clustered(const RowMatrix& rows, Index K, std::uint64_t seed)
 Result fi_mrd(const Settings& settings) {
   Result result;
   result.name = "fi-mrd";
-  result.source = "Damianou (2015), section 5.3.6, Fig. 5.16";
+  result.source =
+      "A. Damianou, Deep Gaussian Processes and Variational Propagation of Uncertainty (2015), "
+      "section 5.3.6, Fig. 5.16";
   const RowMatrix all = read_data("silhouette/train.csv.gz").values;
   std::vector<Index> rows;
   for (const Index first : {0, 336, 405, 471})

@@ -1,4 +1,4 @@
-// Slides 'GP intro reminder' and 'New visualisation' (E1, T1, T2): the draws of a Gaussian plotted
+// Slides 'GP intro reminder' and 'New visualisation': the draws of a Gaussian plotted
 // as values against the index of the variable. Two variables with correlation 0.9; one of them is
 // fixed and the other redrawn; then there are more of them. The larger matrices are not given in
 // the slides: ours is S_ij = 0.9^((i−j)²), a squared exponential whose neighbours have correlation
@@ -140,7 +140,7 @@ void conditioned_curve(Result& result, std::uint64_t seed) {
 Result gaussian_conditioning(std::uint64_t seed) {
   Result result;
   result.name = "gaussian-conditioning";
-  result.source = "time-series slides: E1, T1, T2";
+  result.source = "C. Savin, Gaussian Processes for Time Series (lecture slides)";
   two_variables(result, seed);
   growing(result, seed);
   conditioned_curve(result, seed);

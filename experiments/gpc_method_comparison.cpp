@@ -1,9 +1,9 @@
 // Laplace, EP and variational inference on the same data at the same parameters, judged by methods
-// that are exact in the long run: where three rows allow it (004's small problem, T4) a tensor of
-// Gauss–Hermite rules, else elliptical slice sampling for the probabilities and importance sampling
-// from EP's posterior for the evidence. The larger problem is 30 rows of simulation I with ℓ = 0.8
-// and a moderate and a large variance: with f far out the posterior is skewed, and the methods
-// part.
+// that are exact in the long run: where three rows allow it (Ashouritaklimi's small problem) a
+// tensor of Gauss–Hermite rules, else elliptical slice sampling for the probabilities and
+// importance sampling from EP's posterior for the evidence. The larger problem is 30 rows of
+// simulation I with ℓ = 0.8 and a moderate and a large variance: with f far out the posterior is
+// skewed, and the methods part.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -242,7 +242,9 @@ void wave_problem(Result& result, double variance, Index samples, std::uint64_t 
 Result gpc_method_comparison(std::uint64_t seed) {
   Result result;
   result.name = "gpc-method-comparison";
-  result.source = "004 T4–T7; after Nickisch & Rasmussen (2008)";
+  result.source =
+      "K. Ashouritaklimi, Sparse Gaussian Process Classification with Variational Inference "
+      "(2021); after Nickisch & Rasmussen (2008)";
   small_problem(result, seed);
   wave_problem(result, 8.0, few(40000, 200), seed);
   wave_problem(result, 100.0, few(40000, 200), seed);

@@ -1,10 +1,11 @@
-// Simulation I (004 3.1.1, Figs 3.1–3.3): one input uniform in [0, 11], f = 3(sin⁴x + cos³x),
-// labels drawn with probability σ(f); n = 150 to 1500, three quarters for training. Logistic
-// regression, and Gaussian-process classifiers by SVGP (M a tenth of the training rows, at random
-// rows first), full variational inference, Laplace and EP, all with se + white and the logit link,
-// each trained once by its own evidence or bound from ℓ = 1.1 (a tenth of the range), variance 4,
-// white 0.01, for at most 100 iterations. White noise is part of f at a row of data and at a new
-// row, and in no covariance with inducing variables. All of this was fixed before a score was seen.
+// Simulation I (Ashouritaklimi 2021, 3.1.1, Figs 3.1–3.3): one input uniform in [0, 11], f =
+// 3(sin⁴x + cos³x), labels drawn with probability σ(f); n = 150 to 1500, three quarters for
+// training. Logistic regression, and Gaussian-process classifiers by SVGP (M a tenth of the
+// training rows, at random rows first), full variational inference, Laplace and EP, all with se +
+// white and the logit link, each trained once by its own evidence or bound from ℓ = 1.1 (a tenth of
+// the range), variance 4, white 0.01, for at most 100 iterations. White noise is part of f at a row
+// of data and at a new row, and in no covariance with inducing variables. All of this was fixed
+// before a score was seen.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -71,7 +72,9 @@ void draw(Result& result, const SyntheticClasses& all, const Classes& data,
 Result gpc_simulation_1(const Settings& settings) {
   Result result;
   result.name = "gpc-simulation-1";
-  result.source = "004 3.1.1 (Figs 3.1–3.3)";
+  result.source =
+      "K. Ashouritaklimi, Sparse Gaussian Process Classification with Variational Inference "
+      "(2021), section 3.1.1, Figs 3.1–3.3";
   const Index repeats = settings.repeats ? settings.repeats : few(default_repeats, 1);
   const BayesRates rates = wave_classes_rates();
   Scores s;

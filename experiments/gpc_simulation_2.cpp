@@ -1,8 +1,8 @@
-// Simulation II (004 3.1.2, Table 3.1, Figs 3.4–3.5): two inputs uniform in [0, 21], n = 1500,
-// three quarters for training. The printed latent function, 4 sin(x₁ + x₂)/3, has a Bayes rate of
-// 0.694, below every number of the table; with the 3 inside the sine it is 0.879. That reading is
-// our inference, so both are run. Models, link and training as in simulation I, from ℓ = 2.1 (a
-// tenth of the range); fixed before a score was seen.
+// Simulation II (Ashouritaklimi 2021, 3.1.2, Table 3.1, Figs 3.4–3.5): two inputs uniform in [0,
+// 21], n = 1500, three quarters for training. The printed latent function, 4 sin(x₁ + x₂)/3, has a
+// Bayes rate of 0.694, below every number of the table; with the 3 inside the sine it is 0.879.
+// That reading is our inference, so both are run. Models, link and training as in simulation I,
+// from ℓ = 2.1 (a tenth of the range); fixed before a score was seen.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -89,7 +89,9 @@ void report(const Scores& s, const std::string& title, const BayesRates& rates, 
 Result gpc_simulation_2(const Settings& settings) {
   Result result;
   result.name = "gpc-simulation-2";
-  result.source = "004 3.1.2 (Table 3.1, Figs 3.4–3.5)";
+  result.source =
+      "K. Ashouritaklimi, Sparse Gaussian Process Classification with Variational Inference "
+      "(2021), section 3.1.2, Table 3.1, Figs 3.4–3.5";
   const Index repeats = settings.repeats ? settings.repeats : few(default_repeats, 1);
   const BayesRates inside = band_classes_rates(Bands::inside),
                    printed = band_classes_rates(Bands::printed);

@@ -1,4 +1,4 @@
-// A very sparse solution (van der Wilk 2019, section 4.4, Figs 4.3 to 4.5; E4.2, E4.3, P35):
+// A very sparse solution (van der Wilk 2018, section 4.4, Figs 4.3 to 4.5):
 // Snelson's set, VFE, three windows (multi-scale features). The best bound has two windows that all
 // but coincide, and stands on their difference; jitter takes it away. A single variable that is
 // their weighted sum does nearly as well.
@@ -106,7 +106,9 @@ Vector weights(const Data& data, const Best& at, const Dense& u) {
 Result interdomain_motivating(std::uint64_t seed) {
   Result result;
   result.name = "interdomain-motivating";
-  result.source = "van der Wilk (2019), section 4.4, Figs 4.3 to 4.5 (E4.2, E4.3, P35)";
+  result.source =
+      "M. van der Wilk, Sparse Gaussian Process Approximations and Applications (2018), section "
+      "4.4, Figs 4.3 to 4.5";
   const Data data = snelson();
   const Best best = search(data, seed, 0.0);
   const Dense u = covariances(data, best, best.z);

@@ -1,4 +1,4 @@
-// What sums of points cost in training (van der Wilk 2019, section 4.5.4, Figs 4.13 and 4.14;
+// What sums of points cost in training (van der Wilk 2018, section 4.5.4, Figs 4.13 and 4.14;
 // E4.11, E4.12): RMSE and NLPD against iterations and time for several (M, C), the same optimiser
 // and start for all. A tenth of the thesis's sizes, 3600 rows of kin40k, so that all of it takes
 // minutes. Time is that of the processor, which others on the machine do not change; looking at
@@ -185,7 +185,9 @@ std::string both(const Compared& c) {
 Result interdomain_runtime(const Settings& settings) {
   Result result;
   result.name = "interdomain-runtime";
-  result.source = "van der Wilk (2019), section 4.5.4, Figs 4.13 and 4.14 (E4.11, E4.12)";
+  result.source =
+      "M. van der Wilk, Sparse Gaussian Process Approximations and Applications (2018), section "
+      "4.5.4, Figs 4.13 and 4.14";
   const BasisTraining how{.iterations = settings.repeats ? settings.repeats : few(2000, 6),
                           .seed = settings.seed,
                           .subset = 300};

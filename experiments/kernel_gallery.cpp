@@ -196,7 +196,10 @@ void approximately_periodic(Result& result, std::uint64_t seed) {
 Result kernel_gallery(std::uint64_t seed) {
   Result result;
   result.name = "kernel-gallery";
-  result.source = "002 Figs 2.1–2.3; 000 E1.3 (Fig. 1.4)";
+  result.source =
+      "A. Damianou, Deep Gaussian Processes and Variational Propagation of Uncertainty (2015), "
+      "Figs 2.1–2.3; M. van der Wilk, Sparse Gaussian Process Approximations and Applications "
+      "(2018), Fig. 1.4";
   lengthscales(result, seed);
   smoothness(result, seed);
   repetition(result, seed);

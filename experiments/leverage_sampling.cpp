@@ -204,7 +204,8 @@ Curves measure(ToyInputs inputs, Index sets, std::uint64_t seed) {
 Result leverage_sampling(const Settings& settings) {
   Result result;
   result.name = "leverage-sampling";
-  result.source = "Burt (2018), section 4.5 (T16), with T1 to T3";
+  result.source =
+      "D. Burt, Spectral Methods in Gaussian Process Approximations (2018), section 4.5";
   const Index sets = settings.repeats ? settings.repeats : few(default_sets, 1);
   for (const ToyInputs inputs : {ToyInputs::normal, ToyInputs::uniform}) {
     const Curves f = measure(inputs, sets, settings.seed);

@@ -110,7 +110,9 @@ double share_below(const Matrix& own, const Matrix& other, Score score) {
 Result mackey_glass(const Settings& settings) {
   Result result;
   result.name = "mackey-glass";
-  result.source = "Damianou (2015), section 4.3.2, Table 4.1, Fig. 4.4";
+  result.source =
+      "A. Damianou, Deep Gaussian Processes and Variational Propagation of Uncertainty (2015), "
+      "section 4.3.2, Table 4.1, Fig. 4.4";
   const Index repeats = settings.repeats ? settings.repeats : few(default_repeats, 1);
   std::array<Matrix, methods> found;
   for (Matrix& m : found) m.resize(repeats, scores);

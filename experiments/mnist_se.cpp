@@ -1,11 +1,11 @@
-// Ten digits by one model (000 E5.8, Table 5.1, the row of the squared exponential): ten functions
-// over the 784 pixels that share an isotropic kernel and M = 750 inducing inputs, with a full q
-// each; minibatches of 1000 with natural steps of 0.1. The document's robust-max is softmax here,
-// whose natural gradients go the whole way from the prior; those of robust-max, whose curvature has
-// both signs, are shortened many times. From centres of 5000 rows as Z, half the median distance as
-// ℓ and variance 10, all of which Adam moves with every batch, at a rate that is halved after
-// every ten steps a minute of the time given. The test images are looked at on the way, and nothing
-// is chosen by them.
+// Ten digits by one model (van der Wilk 2018, Table 5.1, the row of the squared exponential): ten
+// functions over the 784 pixels that share an isotropic kernel and M = 750 inducing inputs, with a
+// full q each; minibatches of 1000 with natural steps of 0.1. The document's robust-max is softmax
+// here, whose natural gradients go the whole way from the prior; those of robust-max, whose
+// curvature has both signs, are shortened many times. From centres of 5000 rows as Z, half the
+// median distance as ℓ and variance 10, all of which Adam moves with every batch, at a rate that is
+// halved after every ten steps a minute of the time given. The test images are looked at on the
+// way, and nothing is chosen by them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -143,7 +143,9 @@ SvgpOptions options_for(const Classes& data, Index M, Index rate_halved, std::ui
 Result mnist_se(const LongSettings& settings) {
   Result result;
   result.name = "mnist-se";
-  result.source = "000 E5.8 (Table 5.1: squared exponential)";
+  result.source =
+      "M. van der Wilk, Sparse Gaussian Process Approximations and Applications (2018), Table 5.1: "
+      "squared exponential";
   const double minutes = settings.minutes > 0.0 ? settings.minutes : usual_minutes;
   const Index M = settings.inducing ? settings.inducing : few(usual_inducing, 20);
   const Classes test = digits("t10k");

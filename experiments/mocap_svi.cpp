@@ -40,7 +40,9 @@ Result mocap_svi(const Settings& settings) {
   Result result;
   result.name = "mocap-svi";
   const Index batch = few(100, 20), steps = few(all_steps, 5), subset = few(300, 40);
-  result.source = "Damianou (2015), section 3.5.6, Figs 3.15 and 3.16";
+  result.source =
+      "A. Damianou, Deep Gaussian Processes and Variational Propagation of Uncertainty (2015), "
+      "section 3.5.6, Figs 3.15 and 3.16";
   const RowMatrix train = read_frames("features59_train.csv.gz"),
                   test = read_frames("features59_test.csv.gz");
   const std::vector<Index> upper = columns_between(first_upper, end_upper);

@@ -50,7 +50,9 @@ struct Together {
 Result mocap_walk_run(const Settings& settings, Ledger& ledger) {
   Result result;
   result.name = "mocap-walk-run";
-  result.source = "Damianou (2015), section 3.5.3, Table 3.1";
+  result.source =
+      "A. Damianou, Deep Gaussian Processes and Variational Propagation of Uncertainty (2015), "
+      "section 3.5.3, Table 3.1";
   const Motions train = read_motions("features59_train.csv.gz");
   Motions test = read_motions("features59_test.csv.gz", 29);
   test.missing_from = few(first_missing, 20);

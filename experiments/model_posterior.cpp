@@ -1,7 +1,7 @@
-// Linear or quadratic? (000 E1.1, Fig. 1.1.) Two Bayesian models of a few points by their evidence,
-// beside the 11th-order polynomial that fits best. The thesis reports the posterior for its own
-// data, 0.13 and 0.87, and states neither the data nor the priors. Ours, fixed beforehand: twelve
-// points of parabola_data (0.3 + 0.8x + 0.7x², noise sd 0.2, x in [−1, 1]), the noise known,
+// Linear or quadratic? (van der Wilk 2018, Fig. 1.1.) Two Bayesian models of a few points by their
+// evidence, beside the 11th-order polynomial that fits best. The thesis reports the posterior for
+// its own data, 0.13 and 0.87, and states neither the data nor the priors. Ours, fixed beforehand:
+// twelve points of parabola_data (0.3 + 0.8x + 0.7x², noise sd 0.2, x in [−1, 1]), the noise known,
 // weights ~ N(0, 1), equal odds; the query at x = 1.25; 200 data sets.
 #include <fmt/format.h>
 
@@ -186,7 +186,8 @@ void picture(Result& result, std::uint64_t seed) {
 Result model_posterior_experiment(std::uint64_t seed) {
   Result result;
   result.name = "model-posterior";
-  result.source = "000 E1.1 (Fig. 1.1)";
+  result.source =
+      "M. van der Wilk, Sparse Gaussian Process Approximations and Applications (2018), Fig. 1.1";
   probabilities(result, seed);
   evidence_checks(result, seed);
   query_point(result, seed);

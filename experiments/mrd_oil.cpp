@@ -55,7 +55,9 @@ double accuracy_of(const std::vector<Index>& predicted, const std::vector<Index>
 Result mrd_oil(const Settings& settings) {
   Result result;
   result.name = "mrd-oil";
-  result.source = "Damianou (2015), section 5.3.4, Figs 5.11 and 5.12";
+  result.source =
+      "A. Damianou, Deep Gaussian Processes and Variational Propagation of Uncertainty (2015), "
+      "section 5.3.4, Figs 5.11 and 5.12";
   const Flow train = read_flow("train.csv"), test = read_flow("test.csv");
   const auto N = static_cast<Index>(train.label.size());
   const Index repeats = settings.repeats ? settings.repeats : few(default_repeats, 1);

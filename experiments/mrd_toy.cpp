@@ -75,7 +75,9 @@ Vector one_set(std::uint64_t seed, std::uint64_t data_seed) {
 Result mrd_toy(const Settings& settings, Ledger& ledger) {
   Result result;
   result.name = "mrd-toy";
-  result.source = "Damianou (2015), section 5.3.1, Fig. 5.2";
+  result.source =
+      "A. Damianou, Deep Gaussian Processes and Variational Propagation of Uncertainty (2015), "
+      "section 5.3.1, Fig. 5.2";
   const Index repeats = settings.repeats ? settings.repeats : few(default_repeats, 1);
   Index right = 0;
   for (Index r = 0; r < repeats; ++r) {

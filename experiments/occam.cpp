@@ -255,7 +255,9 @@ void polynomial_degrees(Result& result, std::uint64_t seed) {
 Result occam(std::uint64_t seed) {
   Result result;
   result.name = "occam";
-  result.source = "000 E5.1–E5.2 (Figs 5.1–5.4), P1; time-series slides: E5, T18";
+  result.source =
+      "M. van der Wilk, Sparse Gaussian Process Approximations and Applications (2018), Figs "
+      "5.1–5.4; C. Savin, Gaussian Processes for Time Series (lecture slides)";
   prior_functions(result, seed);
   incremental(result, seed);
   evidence_curve(result, seed);

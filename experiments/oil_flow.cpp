@@ -34,7 +34,9 @@ Index errors_in_two(const GplvmFit& fit, const std::vector<Index>& labels,
 Result oil_flow(const Settings& settings) {
   Result result;
   result.name = "oil-flow";
-  result.source = "Damianou (2015), section 3.5.2, Figs 3.4 and 3.5";
+  result.source =
+      "A. Damianou, Deep Gaussian Processes and Variational Propagation of Uncertainty (2015), "
+      "section 3.5.2, Figs 3.4 and 3.5";
   const Table table = read_data("oil_flow/train.csv");
   const Index N = settings.rows ? std::min(settings.rows, table.rows()) : table.rows();
   const RowMatrix Y = table.values.topLeftCorner(N, 12);

@@ -237,7 +237,9 @@ std::vector<double> held_out_errors(const Walks& train, std::uint64_t seed) {
 Result pose_silhouette(const Settings& settings) {
   Result result;
   result.name = "pose-silhouette";
-  result.source = "Damianou (2015), section 5.3.3, Table 5.1";
+  result.source =
+      "A. Damianou, Deep Gaussian Processes and Variational Propagation of Uncertainty (2015), "
+      "section 5.3.3, Table 5.1";
   const PoseData d = read_walks();
   const auto add = [&](const std::string& what, const std::string& reported,
                        const RowMatrix& predicted, const std::string& remark = "") {

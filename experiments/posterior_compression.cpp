@@ -1,4 +1,4 @@
-// How small a posterior may be (van der Wilk 2019, sections 4.5.2 and 4.5.3, Figs 4.10 to 4.12;
+// How small a posterior may be (van der Wilk 2018, sections 4.5.2 and 4.5.3, Figs 4.10 to 4.12;
 // E4.8 to E4.10). A large model with one point a variable is compressed, its kernel and noise as
 // they are, into points and into sums of points within a loss in KL; models with C = 1 and C > 1
 // are trained besides; and on kin40k small models are trained with all but their features held from
@@ -189,7 +189,9 @@ void hold_parameters(Result& result, const Task& task, const Parameters& from,
 Result posterior_compression(const Settings& settings) {
   Result result;
   result.name = "posterior-compression";
-  result.source = "van der Wilk (2019), sections 4.5.2 and 4.5.3, Figs 4.10 to 4.12 (E4.8–E4.10)";
+  result.source =
+      "M. van der Wilk, Sparse Gaussian Process Approximations and Applications (2018), sections "
+      "4.5.2 and 4.5.3, Figs 4.10 to 4.12";
   const BasisTraining how{.iterations = settings.repeats ? settings.repeats : few(1000, 2),
                           .seed = settings.seed,
                           .subset = 300};

@@ -1,4 +1,4 @@
-// What inducing variables are (000 ch. 2: E2.1, E2.3, E2.4, Figs 2.1, 2.4, 2.5): an exact posterior
+// What inducing variables are (van der Wilk 2018, Figs 2.1, 2.4, 2.5): an exact posterior
 // is nearly one from a handful of pseudo-observations; f = g + h splits it into what data can
 // change and what they cannot. The thesis gives pictures only. Ours: Snelson's 200 points with the
 // exact optimum's parameters; then unit variance, ℓ = 0.6, noise sd 0.1 and three inducing inputs.
@@ -112,7 +112,9 @@ void split(Result& result) {
 Result posterior_split(std::uint64_t seed) {
   Result result;
   result.name = "posterior-split";
-  result.source = "000 E2.1, E2.3, E2.4 (Figs 2.1, 2.4, 2.5), P24, P25";
+  result.source =
+      "M. van der Wilk, Sparse Gaussian Process Approximations and Applications (2018), Figs 2.1, "
+      "2.4, 2.5";
   pseudo_observations(result, seed);
   split(result);
   return result;

@@ -1,8 +1,8 @@
-// pumadyn32nm (000 E3.6, Table 3.1): 7168 rows, 32 inputs of which four matter, 40 inducing inputs.
-// From random starts FITC finds the four inputs and VFE's joint training does not, though its
-// bound ranks the solutions rightly; from the start that sparse models have by default it does.
-// Inputs and outputs as in the files (standardised there). A random start takes Z from distinct
-// rows of the data and the kernel's own starts; three seeds, and the thesis shows one
+// pumadyn32nm (van der Wilk 2018, Table 3.1): 7168 rows, 32 inputs of which four matter, 40
+// inducing inputs. From random starts FITC finds the four inputs and VFE's joint training does not,
+// though its bound ranks the solutions rightly; from the start that sparse models have by default
+// it does. Inputs and outputs as in the files (standardised there). A random start takes Z from
+// distinct rows of the data and the kernel's own starts; three seeds, and the thesis shows one
 // 'representative' run. 300 iterations each, fixed before any score on the test set was seen. VFE
 // from FITC starts with FITC's kernel and Z; for the noise it takes the mean of FITC's whole
 // diagonal, because FITC's own noise is at its floor, where VFE's trace term is enormous.
@@ -132,7 +132,8 @@ RegressionFit subset_of_data(const Split& data, std::uint64_t seed) {
 Result pumadyn(std::uint64_t seed) {
   Result result;
   result.name = "pumadyn";
-  result.source = "000 E3.6 (Table 3.1)";
+  result.source =
+      "M. van der Wilk, Sparse Gaussian Process Approximations and Applications (2018), Table 3.1";
   const Split data{read("train"), read("test")};
   const double N = static_cast<double>(data.train.size());
   Scores exact, fitc, joint, frozen, from_fitc, at_once, ours;

@@ -223,7 +223,9 @@ void draw(const std::string& name, const Matrix& curve, Result& result) {
 Result semi_described(const Settings& settings) {
   Result result;
   result.name = "semi-described";
-  result.source = "Damianou (2015), section 4.3.1, Figs 4.2, 4.3";
+  result.source =
+      "A. Damianou, Deep Gaussian Processes and Variational Propagation of Uncertainty (2015), "
+      "section 4.3.1, Figs 4.2, 4.3";
   const Index repeats = settings.repeats ? settings.repeats : few(default_repeats, 1);
   const std::uint64_t seed = settings.seed + 2;
   std::vector<Problem> toys;

@@ -167,7 +167,9 @@ Matrix one_split(const LabelledRows& data, std::uint64_t seed) {
 Result semi_supervised(const Settings& settings, Ledger& ledger) {
   Result result;
   result.name = "semi-supervised";
-  result.source = "Damianou (2015), section 4.3.3, Fig. 4.5";
+  result.source =
+      "A. Damianou, Deep Gaussian Processes and Variational Propagation of Uncertainty (2015), "
+      "section 4.3.3, Fig. 4.5";
   for (LabelledRows data : {oil(), usps()}) {
     if (settings.rows && settings.rows < data.X.rows()) {
       const auto rows = sample_rows(data.X.rows(), settings.rows, Random(settings.seed, 0x5e));

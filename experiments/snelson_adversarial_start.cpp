@@ -1,4 +1,4 @@
-// The slides' FITC demo (time-series E7, E8, T19–T21): amplitude and lengthscale far too large,
+// The slides' FITC demo (Savin): amplitude and lengthscale far too large,
 // noise far too small, all pseudo-inputs bunched together, and then everything optimised. The
 // slides give pictures only. Ours, as the specification suggests: variance 10·var(y), lengthscale
 // ten times a third of the range, noise 10⁻³·var(y), Z uniform in one twentieth of the range, which
@@ -38,7 +38,7 @@ double reach(const RowMatrix& Z, double range) { return (Z.maxCoeff() - Z.minCoe
 Result snelson_adversarial_start(std::uint64_t seed) {
   Result result;
   result.name = "snelson-adversarial-start";
-  result.source = "time-series slides: E7, E8, T19–T21";
+  result.source = "C. Savin, Gaussian Processes for Time Series (lecture slides)";
   const Data all = snelson(), train = every_second(all, 0), test = every_second(all, 1);
   const double low = train.X.minCoeff(), range = train.X.maxCoeff() - low;
   const double v = (train.Y.array() - train.Y.mean()).square().mean();

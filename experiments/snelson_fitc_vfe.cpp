@@ -1,4 +1,4 @@
-// FITC and VFE on Snelson's set (000 ch. 3: E3.1–E3.4, Figs 3.1–3.4): FITC's noise goes to nothing,
+// FITC and VFE on Snelson's set (van der Wilk 2018, Figs 3.1–3.4): FITC's noise goes to nothing,
 // its inducing inputs clump, one more of them can harm it, and it leaves the exact model where that
 // is in reach; VFE does none of it. The thesis's 100 points are those with an even number in the
 // file (E3.4's evidence agrees to all digits). Starts and searches as in sparse_support.hpp: 100
@@ -252,7 +252,9 @@ void recovery(Result& result, const Data& data, const Found& exact, std::uint64_
 Result snelson_fitc_vfe(std::uint64_t seed) {
   Result result;
   result.name = "snelson-fitc-vfe";
-  result.source = "000 E3.1–E3.4 (Figs 3.1–3.4), P16–P21";
+  result.source =
+      "M. van der Wilk, Sparse Gaussian Process Approximations and Applications (2018), Figs "
+      "3.1–3.4";
   const Data all = snelson(), even = every_second(all, 0);
   const Found exact = fit_exact(all, seed), exact_even = fit_exact(even, seed);
   eight_inducing_inputs(result, even, exact_even, seed);

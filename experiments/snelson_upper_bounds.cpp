@@ -1,4 +1,4 @@
-// FITC's evidence held against an upper bound on that of the full GP (000 ch. 3: E3.7–E3.9, Figs
+// FITC's evidence held against an upper bound on that of the full GP (van der Wilk 2018, Figs
 // 3.6–3.8), on the even rows of Snelson's set. As in the thesis: FITC with Z from random rows, four
 // restarts, the best kept, everything trained together; the bounds at FITC's parameters, with
 // FITC's own Z and with Z trained on the bound. All rows are negative log evidences, so the upper
@@ -157,7 +157,9 @@ void offsets(Result& result, const Data& data, std::uint64_t seed) {
 Result snelson_upper_bounds(std::uint64_t seed) {
   Result result;
   result.name = "snelson-upper-bounds";
-  result.source = "000 E3.7–E3.9 (Figs 3.6–3.8), P7, P12, P23";
+  result.source =
+      "M. van der Wilk, Sparse Gaussian Process Approximations and Applications (2018), Figs "
+      "3.6–3.8";
   const Data all = snelson(), even = every_second(all, 0);
   floors(result, even, seed);
   spread(result, even, seed);

@@ -1,7 +1,7 @@
-// SoR and DTC (000 ch. 2: E2.2, Fig. 2.3): the same mean and the same learning, but SoR's functions
-// live in M dimensions and its band collapses away from the inducing inputs, while DTC's prior is
-// whole there. Snelson's 200 points, the exact optimum's parameters, eight inducing inputs spread
-// over the data; the thesis gives a picture only.
+// SoR and DTC (van der Wilk 2018, Fig. 2.3): the same mean and the same learning, but SoR's
+// functions live in M dimensions and its band collapses away from the inducing inputs, while DTC's
+// prior is whole there. Snelson's 200 points, the exact optimum's parameters, eight inducing inputs
+// spread over the data; the thesis gives a picture only.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -40,7 +40,8 @@ double roughness(const RowMatrix& f) {
 Result sor_vs_dtc(std::uint64_t seed) {
   Result result;
   result.name = "sor-vs-dtc";
-  result.source = "000 E2.2 (Fig. 2.3), P25, P26";
+  result.source =
+      "M. van der Wilk, Sparse Gaussian Process Approximations and Applications (2018), Fig. 2.3";
   const Data data = snelson();
   const Theta theta = fit_exact(data, seed).theta;
   const RowMatrix Z = inputs(Vector::LinSpaced(M, 0.3, 5.7));

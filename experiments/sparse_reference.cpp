@@ -1,9 +1,9 @@
-// The reference values of the specification (000 Appendix B; time-series T8–T12): values at given
-// parameters to all digits, and the optima of exact and sparse models on Snelson's set. The optima
-// were found there by a quasi-Newton method with differences for gradients from few starts, with
-// jitter 1e-6·σ_f² and without a floor for the noise: 'upper limits on the true minimum'. Ours: 30
-// starts as in sparse_support.hpp, jitter only where Kuu needs it, noise variance at least 1e-8 of
-// that of y. A lower NLML than the reference is an optimum it missed.
+// The reference values of the specification (van der Wilk 2018, Appendix B; slides of Savin):
+// values at given parameters to all digits, and the optima of exact and sparse models on Snelson's
+// set. The optima were found there by a quasi-Newton method with differences for gradients from few
+// starts, with jitter 1e-6·σ_f² and without a floor for the noise: 'upper limits on the true
+// minimum'. Ours: 30 starts as in sparse_support.hpp, jitter only where Kuu needs it, noise
+// variance at least 1e-8 of that of y. A lower NLML than the reference is an optimum it missed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -156,7 +156,9 @@ void sparse_optima(Result& result, const Data& all, std::uint64_t seed) {
 Result sparse_reference(std::uint64_t seed) {
   Result result;
   result.name = "sparse-reference";
-  result.source = "000 Appendix B; time-series T8–T12";
+  result.source =
+      "M. van der Wilk, Sparse Gaussian Process Approximations and Applications (2018), Appendix "
+      "B; C. Savin, Gaussian Processes for Time Series (lecture slides)";
   const Data all = snelson();
   small_problem(result);
   exact_optima(result, all, seed);

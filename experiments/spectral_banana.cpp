@@ -1,4 +1,4 @@
-// Products of eigenfunctions for classification (Burt 2018, section 5.2, Fig. 5.6; E16): a full
+// Products of eigenfunctions for classification (Burt 2018, section 5.2, Fig. 5.6): a full
 // classifier of the 400 usual rows of banana, se with a lengthscale for each input and probit link,
 // is the truth; new inputs are normal with the moments of the old, independent of each other, and
 // labels are drawn with its probabilities. Then SVGP with M trained points, from k-means, and with
@@ -57,7 +57,8 @@ Result spectral_banana(const Settings& settings) {
   Result result;
   result.name = "spectral-banana";
   const Index training_rows = few(400, 120), test_rows = few(4000, 100);
-  result.source = "Burt (2018), section 5.2, Fig. 5.6 (E16)";
+  result.source =
+      "D. Burt, Spectral Methods in Gaussian Process Approximations (2018), section 5.2, Fig. 5.6";
   const Index repeats = settings.repeats ? settings.repeats : few(default_repeats, 1);
   const Table usual = read_data("banana/train400.csv");
   const Classes original{usual.values.leftCols(2),

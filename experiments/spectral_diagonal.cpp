@@ -149,7 +149,9 @@ void images(Result& result, std::uint64_t seed) {
 Result spectral_diagonal(std::uint64_t seed) {
   Result result;
   result.name = "spectral-diagonal";
-  result.source = "Burt (2018), section 3.3.3, Figs 3.1 and 3.2 (E1–E3, T15)";
+  result.source =
+      "D. Burt, Spectral Methods in Gaussian Process Approximations (2018), section 3.3.3, Figs "
+      "3.1 and 3.2";
   against_rows(result, seed);
   against_features(result, seed);
   images(result, seed);

@@ -1,5 +1,5 @@
 // What inducing features look like (Burt 2018, Figs 3.3 to 3.6; E4 to E7), and what of f they can
-// reach (van der Wilk 2019, Figs 4.1 and 4.2; E4.1): eigenfunctions of se under a normal measure
+// reach (van der Wilk 2018, Figs 4.1 and 4.2): eigenfunctions of se under a normal measure
 // and of matern12 over [0, 1], their values beside reference ones and their spectra by quadrature
 // of the features themselves; then f = g + h for windows, frequencies and sums of points.
 #include <fmt/format.h>
@@ -288,7 +288,9 @@ void what_is_reached(Result& result) {
 Result spectral_features(std::uint64_t) {
   Result result;
   result.name = "spectral-features";
-  result.source = "Burt (2018), Figs 3.3 to 3.6 (E4–E7); van der Wilk (2019), Figs 4.1, 4.2 (E4.1)";
+  result.source =
+      "D. Burt, Spectral Methods in Gaussian Process Approximations (2018), Figs 3.3 to 3.6; M. "
+      "van der Wilk, Sparse Gaussian Process Approximations and Applications (2018), Figs 4.1, 4.2";
   hermite_shapes(result);
   geometric_spectra(result);
   exponential_shapes(result);

@@ -1,4 +1,4 @@
-// What too few eigenfunctions do (Burt 2018, section 5.1, Figs 5.4 and 5.5; E14, E15, T17): inputs
+// What too few eigenfunctions do (Burt 2018, section 5.1, Figs 5.4 and 5.5): inputs
 // of two clusters, M = 8, 16 and 24, beside the exact GP. With everything trained the bound prefers
 // a kernel that so few features can follow; with the kernel held at the exact optimum what is left
 // is that no feature is local. M = 60 stands for convergence.
@@ -112,7 +112,9 @@ void draw(Result& result, const std::string& name, const Data& data, const Vecto
 Result spectral_preconvergence(const Settings& settings) {
   Result result;
   result.name = "spectral-preconvergence";
-  result.source = "Burt (2018), section 5.1, Figs 5.4 and 5.5 (E14, E15), T17";
+  result.source =
+      "D. Burt, Spectral Methods in Gaussian Process Approximations (2018), section 5.1, Figs 5.4 "
+      "and 5.5";
   const Index sets = settings.repeats ? settings.repeats : few(default_sets, 1);
   const Vector grid = Vector::LinSpaced(301, -15.0, 15.0);
   Kept exact, trained[count], held[count];

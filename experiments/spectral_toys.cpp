@@ -90,7 +90,9 @@ Medians measure(ToyInputs inputs, Index sets, std::uint64_t seed) {
 Result spectral_toys(const Settings& settings) {
   Result result;
   result.name = "spectral-toys";
-  result.source = "Burt (2018), section 5.1, Figs 5.1 to 5.3 (E11–E13)";
+  result.source =
+      "D. Burt, Spectral Methods in Gaussian Process Approximations (2018), section 5.1, Figs 5.1 "
+      "to 5.3";
   const Index sets = settings.repeats ? settings.repeats : few(9, 1);
   bool better = true, few = true;
   Index crossing = 0;

@@ -126,7 +126,9 @@ void spectra(Result& result, std::uint64_t seed) {
 Result spectral_trace(std::uint64_t seed) {
   Result result;
   result.name = "spectral-trace";
-  result.source = "Burt (2018), sections 4.2 and 4.3, Figs 4.1 to 4.5 (E8–E10)";
+  result.source =
+      "D. Burt, Spectral Methods in Gaussian Process Approximations (2018), sections 4.2 and 4.3, "
+      "Figs 4.1 to 4.5";
   measure(result, ToyInputs::normal, seed);
   measure(result, ToyInputs::uniform, seed);
   spectra(result, seed);

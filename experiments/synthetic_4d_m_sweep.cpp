@@ -1,9 +1,10 @@
-// FITC and VFE against the number of inducing inputs (000 E3.5, Fig. 3.5): 1024 training and 1024
-// test points, inputs N(0, I) in four dimensions, a function of an isotropic squared exponential
-// with ℓ = 1.5, σ_f = 1, noise variance 0.01. M in powers of two from 16 to 1024, Z from the first
-// M of one random order of the rows, everything trained together from the kernel's own start. Our
-// limits of iterations, 200 to M = 128 and 100, 50, 20 beyond, are stated because they matter: what
-// FITC reaches at large M is a local optimum (remark 7). One data set, as in the thesis.
+// FITC and VFE against the number of inducing inputs (van der Wilk 2018, Fig. 3.5): 1024 training
+// and 1024 test points, inputs N(0, I) in four dimensions, a function of an isotropic squared
+// exponential with ℓ = 1.5, σ_f = 1, noise variance 0.01. M in powers of two from 16 to 1024, Z
+// from the first M of one random order of the rows, everything trained together from the kernel's
+// own start. Our limits of iterations, 200 to M = 128 and 100, 50, 20 beyond, are stated because
+// they matter: what FITC reaches at large M is a local optimum (remark 7). One data set, as in the
+// thesis.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -42,7 +43,8 @@ std::string print(const Vector& s) {
 Result synthetic_4d_m_sweep(std::uint64_t seed) {
   Result result;
   result.name = "synthetic-4d-m-sweep";
-  result.source = "000 E3.5 (Fig. 3.5)";
+  result.source =
+      "M. van der Wilk, Sparse Gaussian Process Approximations and Applications (2018), Fig. 3.5";
   const Index N = few(1024, 64);
   const RowMatrix X = Random(seed, 1).normal_matrix(2 * N, dims);
   const Kernel truth = se(false, {1.0, {1.5}});

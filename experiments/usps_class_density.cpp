@@ -104,7 +104,9 @@ Vector densities(const Images& train, const Images& test, std::uint64_t seed) {
 Result usps_class_density(const Settings& settings, Ledger& ledger) {
   Result result;
   result.name = "usps-class-density";
-  result.source = "Damianou (2015), section 3.5.5, Table 3.3";
+  result.source =
+      "A. Damianou, Deep Gaussian Processes and Variational Propagation of Uncertainty (2015), "
+      "section 3.5.5, Table 3.3";
   const Images train = read_images("usps/train.csv.gz", settings.rows, settings.seed),
                test = read_images("usps/test.csv.gz", settings.rows, settings.seed);
   const auto n = static_cast<double>(test.X.rows());

@@ -53,7 +53,9 @@ RowMatrix scene(std::uint64_t seed) {
 Result video(const Settings& settings) {
   Result result;
   result.name = "video";
-  result.source = "the claim of Damianou (2015), section 3.5.4, Table 3.2, on a generated scene";
+  result.source =
+      "the claim of A. Damianou, Deep Gaussian Processes and Variational Propagation of "
+      "Uncertainty (2015), section 3.5.4, Table 3.2, on a generated scene";
   const RowMatrix Y = scene(settings.seed);
   std::vector<Index> train, test, seen, missing;
   for (Index t = 0; t < frames; ++t) (t / block % 2 ? test : train).push_back(t);

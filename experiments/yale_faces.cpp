@@ -45,7 +45,9 @@ std::vector<RowMatrix> read_faces() {
 Result yale_faces(const Settings& settings) {
   Result result;
   result.name = "yale-faces";
-  result.source = "Damianou (2015), section 5.3.2, Figs 5.3 to 5.8";
+  result.source =
+      "A. Damianou, Deep Gaussian Processes and Variational Propagation of Uncertainty (2015), "
+      "section 5.3.2, Figs 5.3 to 5.8";
   const std::vector<RowMatrix> faces = read_faces();
   const Index N = people * lights;
   RowMatrix Y(N, 2 * pixels);

@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
 
 #include "covary/data/file.hpp"
+#include "covary/data/table.hpp"
 #include "covary/error.hpp"
 #include "covary/parameters/suggest.hpp"
 #include "covary/report/page.hpp"
@@ -25,6 +27,64 @@ Outcome list() {
                     e.long_run ? "; takes minutes" : "");
   }
   return out;
+}
+
+// Which of the files are there.
+std::string places(const std::string& files) {
+  std::string out;
+  for (std::size_t at = 0; at < files.size();) {
+    const auto end = std::min(files.find(", ", at), files.size());
+    const std::string file = files.substr(at, end - at);
+    try {
+      out += fmt::format("  {}\n", find_data(file));
+    } catch (const FileError&) {
+      out += fmt::format("  {} is missing\n", file);
+    }
+    at = end + 2;
+  }
+  return out;
+}
+
+Outcome data_sets(const std::string& name) {
+  Outcome out;
+  out.object = {{"data", json::array()}};
+  std::vector<std::string> names;
+  for (const auto& d : experiments::data_sources()) {
+    names.push_back(d.name);
+    if (!name.empty() && d.name != name) continue;
+    out.object["data"].push_back({{"name", d.name},
+                                  {"what", d.what},
+                                  {"files", d.files},
+                                  {"from", d.from},
+                                  {"columns", d.columns}});
+    out.text += fmt::format("{}: {}\n  from {}\n  columns: {}\n{}", d.name, d.what, d.from,
+                            d.columns, places(d.files));
+  }
+  if (out.text.empty())
+    throw InputError(fmt::format("no data set '{}'{}; see covary experiment data", name,
+                                 did_you_mean(name, names)));
+  out.text +=
+      "Download what is missing, write it as a file with these columns and a header, and put it "
+      "below ./data or the folder that COVARY_DATA names. Each set has terms of use of its own.\n";
+  return out;
+}
+
+json row_of(const experiments::Row& r) {
+  return {{"quantity", r.quantity},
+          {"reported", r.reported},
+          {"measured", r.measured},
+          {"remark", r.remark}};
+}
+
+// One line of JSON a row, written as it comes.
+void keep_rows(const std::string& path) {
+  if (path.empty()) return;
+  auto file = std::make_shared<std::ofstream>(path);
+  if (!*file) throw FileError(fmt::format("cannot write '{}'", path));
+  experiments::on_row([file, path](const experiments::Row& row) {
+    *file << row_of(row).dump() << std::endl;
+    if (!*file) throw FileError(fmt::format("cannot write '{}'", path));
+  });
 }
 
 constexpr const char* small_form =
@@ -64,10 +124,7 @@ Outcome run(const std::string& name, const experiments::LongSettings& settings,
     out.text = fmt::format("{}  ({})\n{:<58} {:>16} {:>26}  {}\n", result.name, result.source,
                            "quantity", "reported", "measured", "remark");
     for (const auto& r : result.rows) {
-      rows.push_back({{"quantity", r.quantity},
-                      {"reported", r.reported},
-                      {"measured", r.measured},
-                      {"remark", r.remark}});
+      rows.push_back(row_of(r));
       out.text +=
           fmt::format("{:<58} {:>16} {:>26}  {}\n", r.quantity, r.reported, r.measured, r.remark);
     }
@@ -95,12 +152,13 @@ void add_options(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
   auto action = std::make_shared<std::string>();
   auto name = std::make_shared<std::string>();
   auto out = std::make_shared<std::string>();
+  auto save = std::make_shared<std::string>();
   auto settings = std::make_shared<experiments::LongSettings>();
   auto verb = std::make_unique<Verb>();
-  sub->add_option("ACTION", *action, "list or run")
+  sub->add_option("ACTION", *action, "list, data or run")
       ->required()
-      ->check(CLI::IsMember({"list", "run"}));
-  sub->add_option("NAME", *name, "The experiment to run");
+      ->check(CLI::IsMember({"list", "data", "run"}));
+  sub->add_option("NAME", *name, "The experiment to run, or the data set to tell of");
   sub->add_option("--seed", settings->seed, "Seed")->capture_default_str();
   sub->add_option("--repeats", settings->repeats,
                   "Number of random data sets or splits (0: the experiment's own)")
@@ -119,16 +177,20 @@ void add_options(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
   sub->add_option("--checkpoint", settings->checkpoint,
                   "File that keeps the state of a long experiment");
   sub->add_flag("--resume", settings->resume, "Continue from the checkpoint");
+  sub->add_option("--save", *save, "File that keeps each row as soon as it is measured, as JSON");
   sub->add_option("--out", *out, "HTML page to write, with pictures");
   sub->footer("Example:\n  covary experiment run factor-graph --out page.html");
   add_common(*sub, verb->common);
   verb->app = sub;
   verb->run = [=](const Common&) -> Outcome {
     if (*action == "list") return list();
+    if (*action == "data") return data_sets(*name);
     if (name->empty()) throw InputError("experiment run needs a NAME; see covary experiment list");
     if (settings->resume && settings->checkpoint.empty())
       throw InputError("--resume goes on from a checkpoint; name it with --checkpoint FILE");
     check_folder(settings->checkpoint);
+    check_folder(*save);
+    keep_rows(*save);
     return run(*name, *settings, *out);
   };
   verbs.push_back(std::move(verb));

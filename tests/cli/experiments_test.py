@@ -51,6 +51,31 @@ class Experiments(CommandLine):
                 self.assertNotRegex(run.stdout, r"  (holds|DOES NOT HOLD)\n")
                 self.assertEqual(bool(e["data"]), "generated numbers take its place" in run.stderr)
 
+    def test_every_data_set_says_where_it_comes_from(self):
+        listed = subprocess.run([COVARY, "experiment", "data", "--json"], capture_output=True, text=True, check=True)
+        told = {d["name"]: d for d in json.loads(listed.stdout)["data"]}
+        self.assertEqual(set(told), {name for e in self.all for name in e["data"]})
+        for d in told.values():
+            self.assertTrue(d["from"] and d["columns"])
+            self.assertTrue(all(f.startswith(d["name"] + "/") for f in d["files"].split(", ")))
+        one = subprocess.run([COVARY, "experiment", "data", "usps"], capture_output=True, text=True, check=True,
+                             cwd=self.bare, env={**os.environ, "COVARY_DATA": self.bare}).stdout
+        self.assertIn("usps/train.csv.gz is missing", one)
+        self.assertIn("from hastie", one)
+        none = subprocess.run([COVARY, "experiment", "data", "usp"], capture_output=True, text=True)
+        self.assertEqual(none.returncode, 2)
+        self.assertIn("usps", none.stderr)
+
+    def test_rows_are_saved_as_they_come(self):
+        file = os.path.join(self.bare, "rows.jsonl")
+        rows = self.result_of("factor-graph", "--save", file)["rows"]
+        self.assertEqual([json.loads(line) for line in Path(file).read_text(encoding="utf-8").splitlines()], rows)
+
+    def test_documents_have_names(self):
+        for e in self.all:
+            self.assertNotRegex(e["what"], r"\b00\d\b")
+        self.assertIn("Gaussian Processes for Time Series", self.result_of("factor-graph")["source"])
+
     def test_what_needs_no_data_and_is_quick_holds(self):
         for e in self.all:
             if e["data"] or e["long"]:
