@@ -17,3 +17,14 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/covaryConfig.cmake
 file(RELATIVE_PATH COVARY_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)  # the package may be moved
 configure_file(cmake/covary.pc.in covary.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/covary.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# cpack -G DEB
+set(CPACK_PACKAGE_NAME covary)
+set(CPACK_PACKAGE_CONTACT "The Covary authors")
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libeigen3-dev, libfmt-dev, libopenblas-dev, zlib1g-dev")
+set(CPACK_STRIP_FILES ON)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+include(CPack)
