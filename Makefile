@@ -5,10 +5,10 @@ SANITIZE := build/sanitize
 COVARY := $(BUILD)/bin/covary
 CXX_FILES = $(shell git ls-files "*.cpp" "*.hpp")
 
-.PHONY: help build demo test test-sanitize bench format lint docs install-deps demo-deps clean
+.PHONY: help build demo test test-sanitize bench format lint docs wheel site install-deps demo-deps clean
 
 help:
-	@echo "make build | demo | test | bench | format | lint | docs"
+	@echo "make build | demo | test | bench | format | lint | docs | wheel | site"
 
 install-deps:
 	@scripts/install-deps.sh
@@ -65,6 +65,15 @@ lint: install-deps
 
 docs:
 	@scripts/check-docs.sh
+
+# The Python package for other machines, tried in an empty environment. PYTHON names the interpreter.
+wheel: build
+	@wheel=$$(scripts/wheel.sh) && scripts/test-wheel.sh $$wheel && echo $$wheel
+
+
+# The documentation as a site, with its notebooks run and both APIs.
+site: build
+	@scripts/site.sh
 
 clean:
 	rm -rf build

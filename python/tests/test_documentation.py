@@ -50,7 +50,7 @@ def test_public_things_have_docstrings():
         assert getattr(covary.plot, name).__doc__, name
 
 
-@pytest.mark.parametrize("page, least", [("docs/python.md", 5), ("docs/classification.md", 1)])
+@pytest.mark.parametrize("page, least", [("README.md", 1), ("docs/python.md", 5), ("docs/classification.md", 1)])
 def test_the_page_runs(tmp_path, monkeypatch, page, least):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(), flags=re.M | re.S)
