@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # Builds the Python package as a wheel for other machines and prints its path (docs/decisions/wheels.md). PYTHON names the
-# interpreter, from 3.12 on the wheel fits all later versions too; VENV the environment to build in. The library and the verbs are those of `make build`
+# interpreter: from 3.12 on the wheel fits all later versions too. The library and the verbs are those of `make build`
 # where it has made them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-python=${PYTHON:-python3}
-venv=${VENV:-build/python-venv}
-[ -x "$venv/bin/python" ] || "$python" -m venv "$venv"
+venv=build/python-venv
+version() { "$1" -c 'import sys; print(sys.version_info[:2])' 2>/dev/null; }
+if [ "$(version "${PYTHON:-python3}")" != "$(version $venv/bin/python)" ]; then
+  "${PYTHON:-python3}" -m venv --clear $venv
+fi
 PATH=$PWD/$venv/bin:$PATH
 python -m pip --disable-pip-version-check install --quiet -r python/tests/requirements.txt >&2
 # Without isolation the compiler's cache finds nanobind where it was last time.
