@@ -16,7 +16,7 @@ import covary as cv
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "tests/cli"))
 
-from model_lines import LINES, write_tables  # noqa: E402
+from model_lines import LINES, VARIANTS, write_tables  # noqa: E402
 
 
 @pytest.fixture
@@ -29,8 +29,9 @@ def options_of(line):
     """The table of a line, and its options as cv.fit has them."""
     table, *words = shlex.split(line)
     options = {}
-    for name, value in zip(words[::2], words[1::2]):
-        options.setdefault(name[2:].replace("-", "_"), []).append(value)
+    for name, value in zip(words, words[1:] + ["--"]):
+        if name.startswith("--"):
+            options.setdefault(name[2:].replace("-", "_"), []).append(True if value.startswith("--") else value)
     return table, {name: values[0] if len(values) == 1 else values for name, values in options.items()}
 
 
@@ -44,15 +45,23 @@ def test_the_table_is_that_of_the_command_line(command_line):
     assert cv.models() == json.loads(command_line("models", "--json"))["models"]
 
 
-@pytest.mark.parametrize("label", LINES)
+@pytest.mark.parametrize("label", LINES | VARIANTS)
 def test_every_model_gives_the_same_bits_through_both_doors(label, tables, command_line):
-    table, options = options_of(LINES[label])
+    line = (LINES | VARIANTS)[label]
+    table, options = options_of(line)
     by_python = cv.fit(tables / table, out=str(tables / "python.cov"), progress=False, **options)
-    shell = json.loads(command_line("fit", tables / table, *shlex.split(LINES[label])[1:], "--out", tables / "shell.cov",
+    shell = json.loads(command_line("fit", tables / table, *shlex.split(line)[1:], "--out", tables / "shell.cov",
                                     "--json"))
     assert timeless(by_python.describe()) == timeless({k: shell[k] for k in by_python.describe()})
     shown = [json.loads(command_line("show", tables / f"{door}.cov", "--json")) for door in ("python", "shell")]
     assert timeless(shown[0]) == timeless(shown[1])
+    again = cv.load(tables / "python.cov")
+    again.save(tables / "again.cov")
+    assert (tables / "again.cov").read_bytes() == (tables / "python.cov").read_bytes()
+    rows, asked = pd.read_csv(tables / "rows.csv"), {"steps": 3} if "lags" in options else {}
+    predicted = by_python.predict_table(rows, **asked)
+    for fit in (again, cv.load(tables / "shell.cov")):
+        pd.testing.assert_frame_equal(fit.predict_table(rows, **asked), predicted, check_exact=True)
 
 
 def test_options_have_an_effect(tables, capfd, caplog):

@@ -5,21 +5,28 @@ import json
 import os
 import tempfile
 
-from model_lines import LINES, merged, without, write_tables
+from model_lines import LINES, VARIANTS, merged, without, write_tables
 from support import CommandLine, covary, no_nan
 
 
-def for_every_model(test):
-    """A test of one model, made of each in a subtest: test(self, label, its entry in the table, its fit)."""
-    @functools.wraps(test)
-    def all_of_them(self):
-        for label, entry in self.models.items():
-            with self.subTest(label):
-                self.assertIn(label, LINES, "give the model its line in model_lines.py")
-                status, fit = self.fit(label)
-                self.assertEqual(status, 0, fit)
-                test(self, label, entry, fit)
-    return all_of_them
+CALLS = LINES | VARIANTS
+
+
+def for_every(lines):
+    """Makes a test of one fit that of each of these lines: test(self, label, its entry in the table, its fit)."""
+    def of_each(test):
+        @functools.wraps(test)
+        def all_of_them(self):
+            for label in lines:
+                with self.subTest(label):
+                    status, fit = self.fit(label)
+                    self.assertEqual(status, 0, fit)
+                    test(self, label, self.models[label.split(", ")[0]], fit)
+        return all_of_them
+    return of_each
+
+
+for_every_model, for_every_way = for_every(LINES), for_every(CALLS)
 
 
 def timeless(fit):
@@ -56,10 +63,13 @@ class EveryModel(CommandLine):
     def setUp(self):
         self.path = lambda name: os.path.join(self.home, name)
 
+    def test_the_lines_are_those_of_the_table(self):
+        self.assertEqual(set(LINES), set(self.models), "each model of the table has a line in model_lines.py")
+
     @staticmethod
     def call_of(label, more=()):
         """The arguments of fit: a table that is given in `more` goes before that of the line."""
-        table, *call = LINES[label].split()
+        table, *call = CALLS[label].split()
         if more and not more[0].startswith("-"):
             table, *more = more
         if "--lags" in more:  # the inputs are the past of the targets

@@ -1,11 +1,12 @@
-"""The models of the table, a line each: how `fit` is called on a few rows. A new model adds its line here."""
+"""How `fit` is called on a few rows: a line for each model of the table, to which a new one adds its own, and for other ways to train them."""
 
 import math
 import os
 import random
 
 GAUSSIAN = "--target y --inputs t,u --max-iter 5"
-CLASSES = "--target class --inputs t,u --max-iter 5 --likelihood bernoulli"
+LABELS = "--target class --inputs t,u --likelihood bernoulli"
+CLASSES = f"{LABELS} --max-iter 5"
 LATENT = "--target t,u,y,z --latent 2"
 
 # The label in the table, then the training data and what else `fit` is given.
@@ -34,6 +35,22 @@ LINES = {
     "map_gplvm": f"rows.csv --model map_gplvm --max-iter 5 {LATENT}",
     "ppca": f"rows.csv --model ppca {LATENT}",
     "class_density": "rows.csv --model class_density --target class --inputs t,u,y,z --latent 2 --inducing 6 --max-iter 5",
+}
+
+# Other ways to train a model: its label and the way, then as above.
+VARIANTS = {
+    "svgp, minibatches": f"rows.csv --model svgp --inducing 6 --batch 8 --epochs 2 {LABELS}",
+    "svgp, natural gradients": "rows.csv --model svgp --inducing 6 --batch 8 --steps 5 --target y --inputs t,u",
+    "svgp, streamed": f"rows.csv --model svgp --inducing 6 --batch 8 --epochs 2 --stream {LABELS}",
+    "svgp, principal components": f"rows.csv --model svgp --inducing 6 --pca 1 {CLASSES}",
+    "vfe, streamed": f"rows.csv --model vfe --inducing 6 --stream {GAUSSIAN}",
+    "vfe, automatic number": f"rows.csv --model vfe --inducing auto {GAUSSIAN}",
+    "exact, autoregression": "rows.csv --model exact --target y --lags 2 --max-iter 5",
+    "vfe, autoregression": "rows.csv --model vfe --inducing 6 --target y,z --lags 2 --max-iter 5",
+    "gplvm, dynamics": f"rows.csv --model gplvm --inducing 6 --dynamics time --max-iter 5 {LATENT}",
+    "gplvm by minibatches, counts": "rows.csv --model gplvm --inducing 6 --batch 8 --epochs 2 --target e,w --likelihood poisson --latent 1",
+    "mrd, dynamics": f"rows.csv --model mrd --view p=t,u --view q=y,z --inducing 6 --dynamics time --max-iter 5 {LATENT}",
+    "map_gplvm, dynamics": f"rows.csv --model map_gplvm --dynamics time --max-iter 5 {LATENT}",
 }
 
 COLUMNS = "t,u,y,z,s,e,w,class,time,half,count,three".split(",")
