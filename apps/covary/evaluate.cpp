@@ -6,8 +6,8 @@ namespace {
 
 Outcome run_evaluate(const DataArguments& a, const Common& common) {
   TableQuestion question = a.question;
-  check_question(question, a.given);
   const Fit fit = load_for("evaluate", a.model, a.given);
+  check_question("evaluate", a.given, question);
   question.tell = [&](const std::string& line) { tell(common, line); };
   Answer scores = fit->evaluate(read_table(a.data, table_options(a.header, *fit)), question);
   return {json::parse(scores.json), std::move(scores.text), 0};
@@ -20,9 +20,7 @@ void add_evaluate(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
   auto a = std::make_shared<DataArguments>();
   auto verb = std::make_unique<Verb>();
   add_data_options(*sub, *a, "evaluate", "Table with the model's input and output columns");
-  OptionAdder add(*sub, "evaluate");
-  add("exposure", a->question.exposure);
-  add("threshold", a->question.threshold)->capture_default_str();
+  add_question_options(*sub, "evaluate", a->question);
   sub->footer("Example:\n  covary evaluate model.cov test.csv --json");
   add_common(*sub, verb->common);
   verb->app = sub;

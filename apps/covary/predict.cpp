@@ -67,8 +67,8 @@ Outcome predict_blocks(const FitNode& fit, DataArguments& a, const Common& commo
 }
 
 Outcome run_predict(DataArguments a, const Common& common) {
-  check_question(a.question, a.given);
   const Fit fit = load_for("predict", a.model, a.given);
+  check_question("predict", a.given, a.question);
   a.question.tell = [&](const std::string& line) { tell(common, line); };
   if (fit->row_by_row() && a.question.steps == 0) return predict_blocks(*fit, a, common);
   const Table table = read_table(a.data, table_options(a.header, *fit));
@@ -86,23 +86,8 @@ void add_predict(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
   auto a = std::make_shared<DataArguments>();
   auto verb = std::make_unique<Verb>();
   add_data_options(*sub, *a, "predict", "Table with the model's input columns");
-  OptionAdder add(*sub, "predict");
-  TableQuestion& q = a->question;
-  add("input-variance", q.input_variance);
-  add("exposure", q.exposure);
-  add("steps", q.steps)->check(at_least_one());
-  add("propagation", q.propagation)
-      ->check(CLI::IsMember({"moments", "augmented", "plug-in", "draws"}))
-      ->capture_default_str();
-  add("draws", q.draws)->check(at_least_one())->capture_default_str();
-  add("seed", q.seed)->capture_default_str();
-  add("parameter-draws", q.parameter_draws)->check(at_least_one());
-  add("correspond", q.correspond)->check(at_least_one());
-  add("threshold", q.threshold)->capture_default_str();
-  add("loss", q.loss);
-  add("components", q.components);
-  add("gradients", q.gradients);
-  add("out", a->out);
+  add_question_options(*sub, "predict", a->question);
+  OptionAdder(*sub, "predict")("out", a->out);
   sub->footer("Example:\n  covary predict model.cov new.csv --out predictions.csv");
   add_common(*sub, verb->common);
   verb->app = sub;

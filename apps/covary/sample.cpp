@@ -1,6 +1,3 @@
-#include <fmt/format.h>
-
-#include "covary/error.hpp"
 #include "data_arguments.hpp"
 #include "options.hpp"
 
@@ -9,14 +6,9 @@ namespace {
 
 Outcome run_sample(const DataArguments& a, const Common& common) {
   TableQuestion question = a.question;
-  if (question.draws < 1)
-    throw InputError(fmt::format("-n must be at least 1, got {}", question.draws));
   check_folder(a.out);
   const Fit fit = load_for("sample", a.model, a.given);
-  for (const auto& option : a.given)
-    if (question.posterior.empty() &&
-        (option == "burn-in" || option == "thin" || option == "exposure"))
-      throw InputError(fmt::format("--{} needs --posterior", option));
+  check_question("sample", a.given, question);
   question.tell = [&](const std::string& line) { tell(common, line); };
   const Table table = read_table(a.data, table_options(a.header, *fit));
   Outcome out = give_columns(a, fit->sample(table, question), "rows of draws", common);
@@ -32,15 +24,8 @@ void add_sample(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
   auto a = std::make_shared<DataArguments>();
   auto verb = std::make_unique<Verb>();
   add_data_options(*sub, *a, "sample", "Table with the model's input columns");
-  OptionAdder add(*sub, "sample");
-  TableQuestion& q = a->question;
-  add("draws", q.draws, "-n,--draws")->capture_default_str();
-  add("seed", q.seed)->capture_default_str();
-  add("posterior", q.posterior)->check(CLI::IsMember({"slice", "retrospective", "elliptical"}));
-  add("exposure", q.exposure);
-  add("burn-in", q.burn_in)->check(at_least_zero())->capture_default_str();
-  add("thin", q.thin)->check(at_least_one())->capture_default_str();
-  add("out", a->out);
+  add_question_options(*sub, "sample", a->question);
+  OptionAdder(*sub, "sample")("out", a->out);
   sub->footer("Example:\n  covary sample model.cov new.csv -n 10 --out draws.csv");
   add_common(*sub, verb->common);
   verb->app = sub;

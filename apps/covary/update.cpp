@@ -36,8 +36,8 @@ void add_update(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
   auto in_place = std::make_shared<bool>(false);
   auto verb = std::make_unique<Verb>();
   add_data_options(*sub, *a, "update", "Table with the model's input and output columns");
+  add_question_options(*sub, "update", a->question);
   OptionAdder add(*sub, "update");
-  add("noise", a->question.noise);
   add("out", a->out);
   add("in-place", *in_place);
   sub->footer("Example:\n  covary update model.cov test.csv --out updated.cov");

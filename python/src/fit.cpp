@@ -4,14 +4,20 @@
 
 #include <fmt/format.h>
 #include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <type_traits>
+
 #include "bindings.hpp"
 #include "covary/data/file.hpp"
 #include "covary/error.hpp"
+#include "covary/models/compress.hpp"
 #include "covary/models/model_choice.hpp"
+#include "covary/models/question_options.hpp"
 #include "covary/report/fit_report.hpp"
 #include "parameters.hpp"
 #include "tables.hpp"
@@ -48,48 +54,39 @@ std::string describe_value(const FitNode& fit) {
   return fmt::format("{} {:.6g}", fit.summary.objective, fit.value);
 }
 
-TableQuestion question_of(const FitNode& fit, const char* verb, const nb::kwargs& options) {
-  std::vector<std::string> given;
+template <class Value>
+Value cast_to(const std::string& name, nb::handle value) {
+  try {
+    return nb::cast<Value>(value);
+  } catch (const nb::cast_error&) {
+    throw InputError(
+        fmt::format("{} cannot be {}", name, nb::cast<std::string>(nb::str(nb::repr(value)))));
+  }
+}
+
+TableQuestion question_of(const FitNode& fit, const std::string& verb, const nb::kwargs& options) {
   TableQuestion q;
-  const auto words = [](nb::handle value) {
-    return nb::isinstance<nb::str>(value) ? std::vector{nb::cast<std::string>(value)}
-                                          : nb::cast<std::vector<std::string>>(value);
-  };
+  std::vector<std::string> given;
   for (const auto& [key, value] : options) {
-    std::string name = nb::cast<std::string>(key);
-    if (name == "exposure")
-      q.exposure = nb::cast<std::string>(value);
-    else if (name == "loss")
-      q.loss = nb::cast<std::string>(value);
-    else if (name == "threshold")
-      q.threshold = nb::cast<double>(value);
-    else if (name == "input_variance")
-      q.input_variance = words(value);
-    else if (name == "components")
-      q.components = nb::cast<bool>(value);
-    else if (name == "gradients")
-      q.gradients = nb::cast<bool>(value);
-    else if (name == "parameter_draws")
-      q.parameter_draws = nb::cast<Index>(value);
-    else if (name == "correspond")
-      q.correspond = nb::cast<Index>(value);
-    else if (name == "steps")
-      q.steps = nb::cast<Index>(value);
-    else if (name == "propagation")
-      q.propagation = nb::cast<std::string>(value);
-    else if (name == "draws")
-      q.draws = nb::cast<Index>(value);
-    else if (name == "seed")
-      q.seed = nb::cast<std::uint64_t>(value);
-    else if (name == "noise")
-      q.noise = nb::cast<std::string>(value);
-    else
-      throw InputError(fmt::format("{} has no option '{}'", verb, name));
+    const auto written = nb::cast<std::string>(key);
+    std::string name = written;
     std::replace(name.begin(), name.end(), '_', '-');
+    std::visit(
+        [&, &value = value](auto member) {
+          using Value = std::decay_t<decltype(q.*member)>;
+          if constexpr (std::is_same_v<Value, std::vector<std::string>>)
+            if (nb::isinstance<nb::str>(value)) {
+              (q.*member).push_back(nb::cast<std::string>(value));
+              return;
+            }
+          q.*member = cast_to<Value>(written, value);
+        },
+        question_option(verb, name).member);
     given.push_back(std::move(name));
   }
   check_options(verb, given, fit);
-  check_question(q, given);
+  check_question(verb, given, q);
+  q.tell = tell;
   return q;
 }
 
@@ -110,6 +107,12 @@ nb::object predict_table(const FitNode& fit, const nb::object& data, const nb::k
   return frame(unlocked([&] { return fit.predict(table, q); }), data);
 }
 
+nb::object sample_table(const FitNode& fit, const nb::object& data, const nb::kwargs& options) {
+  const TableQuestion q = question_of(fit, "sample", options);
+  const Table table = to_table(data, fit);
+  return frame(unlocked([&] { return fit.sample(table, q); }), data);
+}
+
 nb::object evaluate(const FitNode& fit, const nb::object& data, const nb::kwargs& options) {
   const TableQuestion q = question_of(fit, "evaluate", options);
   const Table table = to_table(data, fit);
@@ -122,10 +125,27 @@ nb::object update(const FitNode& fit, const nb::object& data, const nb::kwargs& 
   return to_python(unlocked([&] { return fit.update(table, q); }));
 }
 
+nb::object compressed(const FitNode& fit, double loss,
+                      const std::optional<std::vector<std::string>>& features, Index most_inducing,
+                      Index max_iter, std::uint64_t seed) {
+  check_options("compress", {}, fit);
+  CompressOptions options{.loss = loss,
+                          .most_inducing = most_inducing,
+                          .iterations = max_iter,
+                          .seed = seed,
+                          .tell = tell};
+  if (features)
+    for (const auto& text : *features) options.features.emplace_back(text);
+  return to_python(unlocked([&] { return fit.compressed(options).fit; }));
+}
+
 void report(const FitNode& fit, const std::filesystem::path& path, const nb::object& data,
-            const std::string& title) {
-  check_options("report", {}, fit);
+            const std::string& title, const std::string& exposure) {
+  std::vector<std::string> given;
+  if (!exposure.empty()) given.emplace_back("exposure");
+  check_options("report", given, fit);
   FitReportOptions options;
+  options.exposure = exposure;
   if (!title.empty()) options.title = title;
   Table table;
   if (!data.is_none()) {
@@ -162,6 +182,12 @@ What ``covary.load`` and ``covary.fit`` return is of one of the classes below th
 )doc";
 
 }  // namespace
+
+// To whoever listens to the logger 'covary'.
+void tell(const std::string& line) {
+  const nb::gil_scoped_acquire acquire;
+  nb::module_::import_("logging").attr("getLogger")("covary").attr("info")("%s", line);
+}
 
 nb::object to_python(const Fit& fit) {
   return nb::cast(std::const_pointer_cast<FitNode>(fit.node()));
@@ -202,11 +228,20 @@ void bind_fit(nb::module_& m) {
           "What ``covary show --json`` prints.")
       .def("predict_table", predict_table, "data"_a, "options"_a,
            "A pandas table with the columns of ``covary predict``, whose options it takes by name.")
+      .def("sample_table", sample_table, "data"_a, "options"_a,
+           "Joint draws of the function: a pandas table with the columns of ``covary sample``, "
+           "whose options it takes by name.")
       .def("evaluate", evaluate, "data"_a, "options"_a,
            "The scores of ``covary evaluate`` on a table with the outputs.")
       .def("update", update, "data"_a, "options"_a,
            "The fit conditioned on the rows of a table with the outputs, parameters as they are.")
-      .def("report", report, "path"_a, "data"_a = nb::none(), "title"_a = "",
+      .def("compress", compressed, "loss"_a = 0.01, "features"_a = nb::none(),
+           "most_inducing"_a = 500, "max_iter"_a = 200, "seed"_a = 0,
+           "The smallest fit of inducing variables whose posterior is within ``loss`` nats per row "
+           "of this one. ``features`` is a list of the kinds to try, such as ['points', "
+           "'basis(4)']; by default points and sums of 2, 4 and 8 of them. diagnostics['numbers'] "
+           "is its size, diagnostics['compression_loss'] its loss.")
+      .def("report", report, "path"_a, "data"_a = nb::none(), "title"_a = "", "exposure"_a = "",
            "Writes the page of ``covary report``.")
       .def(
           "save",

@@ -13,7 +13,6 @@
 #include "covary/data/classification_metrics.hpp"
 #include "covary/data/decisions.hpp"
 #include "covary/error.hpp"
-#include "covary/models/compress.hpp"
 #include "covary/models/gplvm_fit.hpp"
 #include "parameters.hpp"
 #include "tables.hpp"
@@ -176,16 +175,6 @@ GeneralisedFit condition(const GeneralisedFit& m, const ArrayLike& X, const Arra
   return unlocked([&] { return m.with(rows.get(), targets, own); });
 }
 
-GeneralisedFit compressed(const GeneralisedFit& m, double loss, Index most_inducing, Index max_iter,
-                          std::uint64_t seed) {
-  CompressOptions options;
-  options.loss = loss;
-  options.most_inducing = most_inducing;
-  options.iterations = max_iter;
-  options.seed = seed;
-  return unlocked([&] { return compress(m, options).fit; });
-}
-
 void bind_predictions(nb::class_<GeneralisedFit, FitNode>& fit) {
   fit.def("predict_f", predict_f, "X"_a, "X_var"_a = nb::none(),
           "Mean and variance of the latent functions at each row, in the units the model saw. With "
@@ -226,10 +215,6 @@ void bind_predictions(nb::class_<GeneralisedFit, FitNode>& fit) {
       .def("condition", condition, "X"_a, "y"_a, "noise"_a = nb::none(),
            "A new fit with further rows and the parameters as they are: of Gaussian noise and "
            "inducing variables.")
-      .def("compress", compressed, "loss"_a = 0.01, "most_inducing"_a = 500, "max_iter"_a = 200,
-           "seed"_a = 0,
-           "The smallest fit of inducing inputs whose posterior is within ``loss`` nats a row of "
-           "this one.")
       .def("predict_y", predict_y, "X"_a, "aux"_a = nb::none(), "X_var"_a = nb::none(),
            "Mean and variance of a new observation at each row. ``aux`` is the column beside y: "
            "exposure, trials or noise variances; ``X_var`` is as of ``predict_f``.",

@@ -1,7 +1,6 @@
 #include "predictions.hpp"
 
 #include <fmt/format.h>
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -11,7 +10,6 @@
 
 #include "arrays.hpp"
 #include "covary/error.hpp"
-#include "covary/models/compress.hpp"
 #include "covary/models/gaussian_inputs.hpp"
 #include "parameter_draws.hpp"
 #include "tables.hpp"
@@ -131,19 +129,6 @@ RegressionFit condition(const RegressionFit& m, const ArrayLike& X, const ArrayL
   return unlocked([&] { return m.with(x.get(), y.get(), point_noise); });
 }
 
-RegressionFit compressed(const RegressionFit& m, double loss,
-                         const std::optional<std::vector<std::string>>& features,
-                         Index most_inducing, Index max_iter, std::uint64_t seed) {
-  CompressOptions options;
-  options.loss = loss;
-  if (features)
-    for (const auto& text : *features) options.features.emplace_back(text);
-  options.most_inducing = most_inducing;
-  options.iterations = max_iter;
-  options.seed = seed;
-  return unlocked([&] { return compress(m, options).fit; });
-}
-
 }  // namespace
 
 void bind_predictions(nb::class_<RegressionFit, FitNode>& fit) {
@@ -250,19 +235,11 @@ void bind_predictions(nb::class_<RegressionFit, FitNode>& fit) {
                    "-> tuple[" COVARY_ARRAY ", " COVARY_ARRAY ", " COVARY_ARRAY "]"))
       .def("condition", condition, "X"_a, "Y"_a, "noise"_a = nb::none(),
            "A new fit with further rows and the same parameters.")
-      .def("compress", compressed, "loss"_a = 0.01, "features"_a = nb::none(),
-           "most_inducing"_a = 500, "max_iter"_a = 200, "seed"_a = 0,
-           "The smallest fit of inducing variables whose posterior is within ``loss`` nats per row "
-           "of "
-           "this one. ``features`` is a list of the kinds to try, such as ['points', 'basis(4)']; "
-           "by "
-           "default points and sums of 2, 4 and 8 of them. diagnostics['numbers'] is its size, "
-           "diagnostics['compression_loss'] its loss.")
       .def(
           "without_outputs",
           [](const RegressionFit& m) { return unlocked([&] { return without_outputs(m); }); },
           "The fit without its training outputs, to share. Predictions have the same "
-          "bits; what needs the outputs raises InputError.");
+          "bits; what needs the outputs raises Unsupported.");
 }
 
 }  // namespace covary::python

@@ -17,12 +17,6 @@ namespace {
 
 using namespace nb::literals;
 
-// To whoever listens to the logger 'covary'.
-void tell(const std::string& line) {
-  const nb::gil_scoped_acquire acquire;
-  nb::module_::import_("logging").attr("getLogger")("covary").attr("info")("%s", line);
-}
-
 TrainingArguments arguments_of(const nb::object& callback, const nb::object& progress,
                                const FitOptions& o) {
   TrainingArguments a;

@@ -64,6 +64,75 @@ def test_every_model_gives_the_same_bits_through_both_doors(label, tables, comma
         pd.testing.assert_frame_equal(fit.predict_table(rows, **asked), predicted, check_exact=True)
 
 
+MODELS_OF_TABLE = {m["label"]: m for m in cv.models()}
+
+
+@pytest.mark.parametrize("label", [label for label in LINES if "sample" in MODELS_OF_TABLE[label]["options"]])
+def test_draws_are_those_of_the_command_line(label, tables, command_line):
+    table, options = options_of(LINES[label])
+    fit = cv.fit(tables / table, out=str(tables / "m.cov"), progress=False, **options)
+    points = pd.read_csv(tables / "rows.csv")
+    points["x0"], points["x1"] = points["t"], points["u"]  # of a latent space, beside inputs and outputs
+    points.to_csv(tables / "points.csv", index=False)
+    sampler = {"posterior": "elliptical" if "likelihoods" in MODELS_OF_TABLE[label]["capabilities"]
+               and "gplvm" not in label else "slice", "burn_in": 3, "thin": 2}
+    for asked in ({"draws": 2}, {"draws": 2, "seed": 7}, {"draws": 2, **sampler}):
+        if "posterior" in asked and "posterior" not in MODELS_OF_TABLE[label]["options"]["sample"]:
+            with pytest.raises(cv.Unsupported, match="--posterior is for --model"):
+                fit.sample_table(points, **asked)
+            continue
+        words = [word for name, value in asked.items() for word in ("--" + name.replace("_", "-"), value)]
+        shell = json.loads(command_line("sample", tables / "m.cov", tables / "points.csv", *words, "--json"))
+        drawn = fit.sample_table(points, **asked)
+        assert {name: drawn[name].tolist() for name in drawn} == {name: shell[name] for name in drawn}
+        assert len(drawn.columns) > 0
+
+
+@pytest.mark.parametrize("label", ["exact", "svgp", "ppca"])
+def test_any_fit_can_be_compressed_or_says_why_not(label, tables, command_line):
+    table, options = options_of(LINES[label])
+    fit = cv.fit(tables / table, out=str(tables / "m.cov"), progress=False, **options)
+    if label == "ppca":
+        with pytest.raises(cv.Unsupported, match="compress is not available for ppca"):
+            fit.compress()
+        return
+    small = cv.Fit.compress(fit, loss=1.0, features=["points"], most_inducing=9, max_iter=20, seed=1)
+    command_line("compress", tables / "m.cov", "--out", tables / "s.cov", "--loss", 1, "--features", "points", "--most", 9,
+                 "--max-iter", 20, "--seed", 1)
+    rows = pd.read_csv(tables / "rows.csv")
+    pd.testing.assert_frame_equal(small.predict_table(rows), cv.load(tables / "s.cov").predict_table(rows), check_exact=True)
+    assert small.diagnostics["numbers"] < small.diagnostics["numbers_before"]
+
+
+def test_questions_that_cannot_be_answered_are_refused(tables):
+    rows = pd.read_csv(tables / "rows.csv")
+    exact, laplace = (cv.fit(tables / "rows.csv", progress=False, **options_of(LINES[m])[1]) for m in ("exact", "laplace"))
+    for fit, ask, options, says in (
+            (laplace, "sample_table", {"burn_in": 3}, "--burn-in needs --posterior"),
+            (laplace, "sample_table", {"posterior": "gibbs"}, "--posterior takes slice, retrospective, elliptical, got 'gibbs'"),
+            (laplace, "sample_table", {"draws": 0}, "--draws takes a number of at least 1, got '0'"),
+            (exact, "predict_table", {"draws": "many"}, "draws cannot be 'many'"),
+            (exact, "predict_table", {"component": True}, "no option 'component', did you mean 'components'"),
+            (exact, "predict_table", {"threshold": 0.4}, "--threshold is for --model"),
+            (laplace, "evaluate", {"threshold": 2.0}, "--threshold must lie between 0 and 1, got 2"),
+            (exact, "predict_table", {"seed": 3}, "--seed ")):
+        with pytest.raises(cv.CovaryError, match=says):
+            getattr(fit, ask)(rows, **options)
+
+
+def test_a_report_reads_exposures(tables):
+    counts = {"target": "count", "inputs": ["t", "u"], "likelihood": "poisson", "exposure": "e", "max_iter": 3}
+    fit = cv.fit(tables / "rows.csv", "laplace", progress=False, **counts)
+    rows, pages = pd.read_csv(tables / "rows.csv"), []
+    for exposure in ("e", "w"):
+        fit.report(tables / "page.html", rows, exposure=exposure)
+        pages.append((tables / "page.html").read_text())
+    assert pages[0] != pages[1]
+    exact = cv.fit(tables / "rows.csv", progress=False, **options_of(LINES["exact"])[1])
+    with pytest.raises(cv.Unsupported, match="--exposure is for --model"):
+        exact.report(tables / "page.html", rows, exposure="e")
+
+
 def test_options_have_an_effect(tables, capfd, caplog):
     train = tables / "rows.csv"
     gaussian = {"target": "y", "inputs": ["t", "u"], "max_iter": 3, "progress": False}

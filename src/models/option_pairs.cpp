@@ -48,21 +48,4 @@ void check_pairs(const FitOptions& o) {
   }
 }
 
-void check_question(const TableQuestion& q, const std::vector<std::string>& given) {
-  const auto is_given = [&](const char* option) {
-    return std::find(given.begin(), given.end(), option) != given.end();
-  };
-  if (!(q.threshold > 0.0 && q.threshold < 1.0))
-    throw InputError(fmt::format("--threshold must lie between 0 and 1, got {}", q.threshold));
-  if (q.steps == 0 && is_given("propagation")) throw InputError("--propagation needs --steps");
-  const bool draws = q.steps > 0 && q.propagation == "draws";
-  if (is_given("draws") && !draws)
-    throw InputError("--draws needs --steps and --propagation draws");
-  if (is_given("seed") && !draws && q.parameter_draws == 0)
-    throw InputError("--seed needs --steps with --propagation draws, or --parameter-draws");
-  if (is_given("loss") && is_given("threshold"))
-    throw InputError("give either --loss or --threshold, not both");
-  if (is_given("loss") && q.steps > 0) throw Unsupported("--loss is not available with --steps");
-}
-
 }  // namespace covary

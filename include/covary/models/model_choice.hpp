@@ -52,7 +52,5 @@ void check_options(const std::string& verb, const std::vector<std::string>& give
                    const FitNode& fit);
 // InputError, with the way out, for an option of a fit that another one leaves without effect.
 void check_pairs(const FitOptions& options);
-// The same of the options given to `predict`.
-void check_question(const TableQuestion& question, const std::vector<std::string>& given);
 
 }  // namespace covary
