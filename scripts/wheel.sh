@@ -15,7 +15,7 @@ python -m pip --disable-pip-version-check install --quiet -r python/tests/requir
 options=(-C "build-dir=$venv/build")
 if [ -f build/release/libcovary.a ]; then
   cmake --build build/release --target covary covary_verbs >&2
-  options+=(-C "cmake.define.COVARY_BUILT=$PWD/build/release")
+  options+=(-C "cmake.define.COVARY_BUILT=$PWD/build/release" -C cmake.define.COVARY_TOY_EXTENSION=ON)
 fi
 wheels=$venv/wheels
 rm -rf "$wheels"

@@ -4,8 +4,10 @@
 #include <numbers>
 
 #include "covary/data/columns.hpp"
+#include "covary/data/metrics.hpp"
 #include "covary/error.hpp"
 #include "covary/models/request.hpp"
+#include "models/checks.hpp"
 #include "models/fit_json.hpp"
 #include "storage/archive.hpp"
 
@@ -22,7 +24,7 @@ struct MeanOnlyFit : FitNode {
     const nlohmann::json object{{"kernel", nullptr}, {"likelihood", "gaussian"},
                                 {"n", rows},         {"d", input_names().size()},
                                 {"mean", mean},      {"variance", variance}};
-    return {object.dump(), "the mean of " + target()};
+    return {object.dump(), "mean_only: the mean of " + target()};
   }
   void store(Archive& to) const override {
     to.json.update({{"mean", mean}, {"variance", variance}, {"rows", rows}});
@@ -36,23 +38,29 @@ struct MeanOnlyFit : FitNode {
   }
   Answer evaluate(const Table& table, const TableQuestion&) const override {
     const Vector y = numeric_columns(table, select_columns(table, output_names)).col(0);
-    const double rmse = std::sqrt((y.array() - mean).square().mean());
-    return {nlohmann::json{{"n", y.size()}, {"rmse", rmse}}.dump(), "rmse done\n"};
+    return {
+        nlohmann::json{{"n", y.size()}, {"rmse", rmse(y, Vector::Constant(y.size(), mean))}}.dump(),
+        "rmse done\n"};
   }
 };
 
 Fit make(FitRequest& r) {
   return r.around([&] {
+    check_regression_data(r.data.X, r.data.Y, Vector());
+    if (r.data.Y.cols() != 1) throw InputError("mean_only takes one output");
     const Vector y = r.data.Y.col(0);
     const auto n = static_cast<double>(y.size());
     MeanOnlyFit fit;
     fit.mean = y.mean();
     fit.variance = (y.array() - fit.mean).square().mean();
     fit.rows = y.size();
+    if (!(fit.variance > 0.0 && std::isfinite(fit.variance)))
+      throw InputError("the variance of the targets is zero or infinite; use other targets");
     fit.value = -0.5 * n * (std::log(2.0 * std::numbers::pi * fit.variance) + 1.0);
     fit.summary.objective = "log_likelihood";
     fit.summary.value = fit.value;
     fit.summary.converged = true;
+    fit.summary.stop = Stop::converged;
     fit.summary.reason = "closed form";
     return fit;
   });
