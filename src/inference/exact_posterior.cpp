@@ -135,7 +135,7 @@ double ExactPosterior::stored_numbers() const {
 
 const RowMatrix& ExactPosterior::training_outputs() const {
   if (!has_outputs())
-    throw InputError(
+    throw Unsupported(
         "the model was saved without its training outputs, which this needs; it predicts, but the "
         "evidence, leave-one-out checks, reports and further rows take a model saved with them");
   return parts_.Y;

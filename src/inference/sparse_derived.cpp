@@ -208,7 +208,7 @@ std::vector<RowMatrix> SparsePosterior::sample(ConstRows X, Index draws, std::ui
 SparsePosterior SparsePosterior::with(ConstRows X, ConstRows Y, ConstVector point_noise) const {
   check_inputs(X);
   if (parts_.v.rows() > 0)
-    throw InputError("a model by cglb cannot take further rows; fit it again with all of them");
+    throw Unsupported("a model by cglb cannot take further rows; fit it again with all of them");
   if (!can(Capability::outputs) && point_noise.size() == 0)
     throw InputError("further rows need their noise variances, as the training rows had them");
   const auto columns = columns_of(*this, X.rows(), Y);

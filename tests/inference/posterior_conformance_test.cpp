@@ -1,6 +1,7 @@
 // What every posterior must do, whatever made it. A new one is a line in `posteriors`.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <ostream>
@@ -16,6 +17,7 @@
 #include "covary/inference/laplace.hpp"
 #include "covary/inference/site_posterior.hpp"
 #include "covary/inference/softmax_laplace.hpp"
+#include "covary/inference/sparse_ep.hpp"
 #include "covary/inference/uncollapsed.hpp"
 #include "covary/inference/variational.hpp"
 #include "covary/linalg/blas.hpp"
@@ -146,6 +148,22 @@ Posterior svgp_of_two_kernels(Index rows) {
                             best.q_of_v()});
 }
 
+// Three outputs that mix two functions.
+Posterior svgp_of_mixtures(Index rows) {
+  InducingPosteriorParts parts = svgp(rows).as<InducingPosterior>().parts();
+  parts.mixing = (Matrix(3, 2) << 1.0, 0.4, -0.7, 0.9, 0.0, 1.5).finished();
+  parts.mean = "constant";
+  parts.mean_weights = (Matrix(1, 3) << 0.2, -0.1, 0.4).finished();
+  return InducingPosterior(std::move(parts));
+}
+
+// A q(u) that is not the best one: --covariance diagonal.
+Posterior svgp_of_diagonal_q(Index rows) {
+  InducingPosteriorParts parts = svgp(rows).as<InducingPosterior>().parts();
+  for (Matrix& factor : parts.q.Ls) factor = Matrix(factor.diagonal().asDiagonal());
+  return InducingPosterior(std::move(parts));
+}
+
 FunctionModel labels(Index rows, const char* likelihood) {
   const auto t = first_rows(rows);
   return {t.kernel, likelihood, {}, t.X, (t.Y.col(0).array() > 0.2).cast<double>()};
@@ -159,6 +177,16 @@ Posterior sites(Index rows, const Method& method, const char* likelihood = "bern
   return SitePosterior(
       method(model, {first_rows(rows).values.theta, model.likelihood.parameters().values(), {}})
           .posterior);
+}
+
+Posterior sparse_ep(Index rows) {
+  const auto t = first_rows(rows);
+  const FunctionModel model = labels(rows, "bernoulli(logit)");
+  Jitter jitter;
+  return sparse_expectation_propagation(
+             model, t.features, {t.values.theta, model.likelihood.parameters().values(), {}},
+             t.values.z, jitter)
+      .posterior;
 }
 
 Posterior two_functions(Index rows) {
@@ -186,6 +214,8 @@ Posterior softmax(Index rows) {
 struct Made {
   std::string name;
   std::function<Posterior(Index rows)> make;
+  // Whether it is the posterior of its rows with Gaussian noise, which more rows then join.
+  bool of_rows = true;
 };
 void PrintTo(const Made& made, std::ostream* out) { *out << made.name; }
 
@@ -200,6 +230,9 @@ std::vector<Made> posteriors() {
       {"pitc", pitc},
       {"svgp", svgp},
       {"svgp_of_two_kernels", svgp_of_two_kernels},
+      {"svgp_of_mixtures", svgp_of_mixtures},
+      {"svgp_of_diagonal_q", svgp_of_diagonal_q, false},
+      {"sparse_ep", sparse_ep, false},
       {"laplace",
        [](Index n) {
          return sites(n,
@@ -272,12 +305,10 @@ TEST_P(EveryPosterior, VariancesAreNeverNegative) {
   EXPECT_GE(p.marginals(RowMatrix(50.0 * X)).variance.minCoeff(), 0.0);
 }
 
-TEST_P(EveryPosterior, DrawsHaveTheMoments) {
-  constexpr Index draws = 4000;
-  const RowMatrix at = X.topRows(3);
+// The draws at these rows have the mean and the covariance of each function there.
+void expect_moments(const Posterior& p, const RowMatrix& at, const std::vector<RowMatrix>& all) {
+  const auto draws = static_cast<Index>(all.size());
   const FunctionMarginals f = p.marginals(at);
-  const auto all = p.sample(at, draws, 5);
-  ASSERT_EQ(all.size(), static_cast<std::size_t>(draws));
   for (Index l = 0; l < p.functions(); ++l) {
     const Matrix C = p.covariance(at, l);
     Matrix values(3, draws);
@@ -291,7 +322,24 @@ TEST_P(EveryPosterior, DrawsHaveTheMoments) {
         EXPECT_NEAR(moments(i, j), C(i, j), 0.15 * std::sqrt(C(i, i) * C(j, j)));
     }
   }
-  EXPECT_EQ(p.sample(at, 2, 7)[1], p.sample(at, 2, 7)[1]);
+}
+
+TEST_P(EveryPosterior, DrawsHaveTheMoments) {
+  const auto all = p.sample(X.topRows(3), 4000, 5);
+  ASSERT_EQ(all.size(), 4000U);
+  expect_moments(p, X.topRows(3), all);
+  EXPECT_EQ(p.sample(X, 2, 7)[1], p.sample(X, 2, 7)[1]);
+}
+
+TEST_P(EveryPosterior, DrawsAsFunctionsHaveTheMoments) {
+  if (!p.can(Capability::function_draws)) return;
+  const auto functions = p.sample_functions(1500, 5, 100);
+  ASSERT_EQ(functions.size(), 1500U);
+  std::vector<RowMatrix> all;
+  for (const FunctionDraw& f : functions) all.push_back(f(X.topRows(3)));
+  expect_moments(p, X.topRows(3), all);
+  // One function: the same values, whichever rows are beside.
+  EXPECT_LT(largest(functions[7](X).topRows(3) - all[7]), 1e-10);
 }
 
 TEST_P(EveryPosterior, GradientsMatchDifferences) {
@@ -329,7 +377,7 @@ TEST_P(EveryPosterior, AGaussianInputOfNoVarianceIsAPoint) {
 }
 
 TEST_P(EveryPosterior, FurtherRowsAreAsIfThereFromTheStart) {
-  if (!p.can(Capability::further_rows)) return;
+  if (!p.can(Capability::further_rows) || !GetParam().of_rows) return;
   const auto t = first_rows(all_rows);
   const Vector noise = noise_of(p);
   const Posterior before = GetParam().make(all_rows - further),
@@ -344,6 +392,19 @@ TEST_P(EveryPosterior, FurtherRowsAreAsIfThereFromTheStart) {
                           : factors("vfe", all_rows).log_evidence() -
                                 factors("vfe", all_rows - further).log_evidence();
   EXPECT_NEAR(after.log_evidence() - before.log_evidence(), rise, 1e-7);
+}
+
+TEST_P(EveryPosterior, FurtherGaussianRowsOfNoVarianceArePoints) {
+  const auto t = first_rows(further);
+  const std::vector<Matrix> S(further, Matrix::Zero(2, 2));
+  if (p.name() != "vfe" || !p.can(Capability::gaussian_inputs)) {
+    EXPECT_THROW(static_cast<void>(p.with(t.X, S, t.Y)), Unsupported);
+    return;
+  }
+  const FunctionMarginals points = p.with(t.X, t.Y).marginals(X),
+                          gaussians = p.with(t.X, S, t.Y).marginals(X);
+  EXPECT_LT(largest(gaussians.mean - points.mean), 1e-8);
+  EXPECT_LT(largest(gaussians.variance - points.variance), 1e-8);
 }
 
 TEST_P(EveryPosterior, StoredAndRestoredItHasTheSameBits) {
@@ -385,7 +446,7 @@ TEST_P(EveryPosterior, RefusesBadInput) {
 TEST_P(EveryPosterior, DoesWhatItDeclaresAndRefusesTheRest) {
   const auto t = first_rows(further);
   const Vector noise = noise_of(p);
-  const RowMatrix& Y = t.Y;
+  const RowMatrix Y = t.Y.leftCols(std::min<Index>(2, p.functions()));
   const std::vector<std::pair<Capability, std::function<void()>>> actions{
       {Capability::outputs, [&] { p.predict(X); }},
       {Capability::components, [&] { p.components(X); }},
@@ -405,7 +466,7 @@ TEST_P(EveryPosterior, DoesWhatItDeclaresAndRefusesTheRest) {
     if (p.can(capability)) {
       EXPECT_NO_THROW(act());
     } else {
-      EXPECT_THROW(act(), Error);
+      EXPECT_THROW(act(), Unsupported);
     }
   }
   EXPECT_EQ(p.can(Capability::exact_evidence), p.name() == "exact");

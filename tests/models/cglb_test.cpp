@@ -71,7 +71,7 @@ TEST(CglbModel, TrainsAndRefusesFurtherRows) {
   EXPECT_NEAR(fit.summary.value, model.evaluate().value, 1e-6);
   EXPECT_EQ(fit.posterior.name(), "cglb");
   EXPECT_EQ(fit.summary.objective, "elbo");
-  EXPECT_THROW(fit.posterior.as<SparsePosterior>().with(d.X, d.Y), InputError);
+  EXPECT_THROW(fit.posterior.as<SparsePosterior>().with(d.X, d.Y), Unsupported);
 }
 
 }  // namespace

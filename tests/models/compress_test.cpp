@@ -83,7 +83,7 @@ TEST(Compress, SaysWhatCannotBe) {
   options = {};
   options.features = {"rff"};
   EXPECT_THROW(compress(fit, options), InputError);
-  EXPECT_THROW(compress(without_outputs(fit)), InputError);
+  EXPECT_THROW(compress(without_outputs(fit)), Unsupported);
 }
 
 }  // namespace

@@ -152,7 +152,7 @@ TEST_F(ModelFile, WithoutOutputsWhatNeedsThemIsRefused) {
     try {
       call();
       ADD_FAILURE() << "accepted";
-    } catch (const InputError& e) {
+    } catch (const Unsupported& e) {
       EXPECT_NE(std::string(e.what()).find("without its training outputs"), std::string::npos);
     }
   };

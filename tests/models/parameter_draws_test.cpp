@@ -177,7 +177,7 @@ TEST(ParameterDraws, BadInput) {
   const RegressionFit fit = fitted(15);
   EXPECT_THROW(sample_parameters(fit, {.draws = 0}), InputError);
   EXPECT_THROW(sample_parameters(fit, {.thin = 0}), InputError);
-  EXPECT_THROW(sample_parameters(without_outputs(fit)), InputError);
+  EXPECT_THROW(sample_parameters(without_outputs(fit)), Unsupported);
   EXPECT_THROW(with_parameters(fit, Vector::Ones(2)), InputError);
   EXPECT_THROW(predict(fit, {}, RowMatrix::Ones(1, 1)), InputError);
   const auto d = snelson_like_data(30, 3);
