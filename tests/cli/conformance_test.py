@@ -28,6 +28,7 @@ class Fits(EveryModel):
         self.assertEqual(fit["n"], used)
         self.assertEqual(fit["d"], len(columns_of(fit)))
         self.assertTrue(fit["objective"] and fit["reason"])
+        self.assertNotEqual(fit["stop"], "running")
         self.assertIsInstance(fit["converged"], bool)
         self.assertIsInstance(fit["iterations"], int)
         self.assert_finite({key: fit[key] for key in KEYS if key != "upper_bound"})
