@@ -9,8 +9,8 @@
 #include "bindings.hpp"
 #include "covary/error.hpp"
 #include "covary/models/fit.hpp"
+#include "function_options.hpp"
 #include "inducing.hpp"
-#include "latent_options.hpp"
 #include "parameters.hpp"
 #include "watch.hpp"
 
@@ -23,12 +23,15 @@ Generalised make(const TrainingData& data, const GeneralisedOptions& options) {
   return {data.X, Vector(data.Y.col(0)), options};
 }
 
-// With as many inducing inputs, which will be replaced, without choosing them first. Those of a
+// With as many inducing variables, which will be replaced, without choosing them first. Those of a
 // latent space that is yet to be trained will be chosen again, and stay as they were.
 GeneralisedOptions with_inducing(const TrainingData& data, GeneralisedOptions options,
                                  Index inducing) {
-  if (inducing > 0 && (options.gplvm == 0 || options.input_map))
+  if (inducing == 0 || (options.gplvm != 0 && !options.input_map)) return options;
+  if (options.features.inputs(1) > 0)
     options.Z = data.X.topRows(1).replicate(inducing, 1);
+  else
+    options.inducing = inducing;
   return options;
 }
 
@@ -73,16 +76,16 @@ Inference to_method(const std::string& name, double power) {
 
 nb::tuple GeneralisedModel::state() const {
   const GeneralisedOptions& o = options;
-  return nb::make_tuple(get_state(data),
-                        python::get_state(with_function_options<FunctionOptions>(o)),
-                        static_cast<int>(o.method), o.power, o.inducing,
-                        static_cast<int>(o.selection), to_numpy(RowMatrix(o.Z)), o.jitter,
-                        model.inducing(), model.parameters(), trained_map(o.input_map));
+  return nb::make_tuple(
+      get_state(data), python::get_state(with_function_options<FunctionOptions>(o)),
+      static_cast<int>(o.method), o.power, o.inducing, static_cast<int>(o.selection),
+      to_numpy(RowMatrix(o.Z)), o.jitter, model.inducing(), model.parameters(),
+      trained_map(o.input_map), o.features.print());
 }
 
 GeneralisedModel from_state(const nb::tuple& t) {
   auto o =
-      with_function_options<GeneralisedOptions>(latent_options_from(nb::cast<nb::tuple>(t[1])));
+      with_function_options<GeneralisedOptions>(function_options_from(nb::cast<nb::tuple>(t[1])));
   o.method = static_cast<Inference>(nb::cast<int>(t[2]));
   o.power = nb::cast<double>(t[3]);
   o.inducing = nb::cast<Index>(t[4]);
@@ -90,6 +93,7 @@ GeneralisedModel from_state(const nb::tuple& t) {
   o.Z = to_inputs(t[6]).get();
   o.jitter = nb::cast<double>(t[7]);
   o.input_map = map_from(t[10]);
+  o.features = nb::cast<std::string>(t[11]);
   TrainingData data = training_data_from(nb::cast<nb::tuple>(t[0]));
   Generalised model = make(data, with_inducing(data, o, nb::cast<Index>(t[8])));
   model.parameters() = nb::cast<Parameters>(t[9]);
@@ -103,8 +107,8 @@ where missing. Both may be pandas. An evaluation costs O(N³); for many rows use
 
 ``likelihood`` is an expression such as "bernoulli(probit)", "poisson", "student_t", "softmax".
 ``method`` is "laplace", "ep" (with ``power`` up to 1) or "vgp", full variational inference; or EP through
-inducing inputs, "fitc" or, with ``power``, "pep", in O(N·M²). These take ``inducing``, ``selection`` and
-``jitter`` as ``Svgp`` does, and ``seed`` for the selection. ``aux`` is the column beside y: exposure,
+inducing variables, "fitc" or, with ``power``, "pep", in O(N·M²). These take ``inducing``, ``selection``,
+``features`` and ``jitter`` as ``Svgp`` does, and ``seed`` for the selection. ``aux`` is the column beside y: exposure,
 trials or known noise variances. ``weights`` multiply the log-likelihoods of the rows: 2 counts a row
 twice, 0 leaves it out; EP takes whole numbers. For likelihoods of classes y holds
 labels, text or whole numbers; where ``classes`` names them in order, numbers in y are positions there.
@@ -148,20 +152,21 @@ void bind_generalised(nb::module_& m) {
            const MeanLike& mean, const ArrayLike& weights, const ArrayLike& aux,
            const Names& classes, std::optional<bool> separate_kernels, const std::string& scale,
            Index pca, Index gplvm, const ArrayLike& inducing, const std::string& selection,
-           double jitter, std::uint64_t seed, const Names& input_names,
+           const std::string& features, double jitter, std::uint64_t seed, const Names& input_names,
            const std::optional<std::string>& output_name) {
           Targets targets = to_targets(y, likelihood, classes);
           TrainingData data = to_training_data(X, targets.y, nb::none(), input_names,
                                                name_of_target(output_name, y));
           auto options = with_function_options<GeneralisedOptions>(
-              to_latent_options({kernel, mean, aux, weights, separate_kernels, scale, pca, gplvm},
-                                std::move(targets), data));
+              to_function_options({kernel, mean, aux, weights, separate_kernels, scale, pca, gplvm},
+                                  std::move(targets), data));
           options.method = to_method(method, power);
           options.power = power;
           Inducing asked = to_inducing(inducing, data, "100 inducing inputs, or all rows if fewer");
           options.inducing = asked.number.value_or(0);
           options.Z = std::move(asked.Z);
           options.selection = parse_selection(selection);
+          options.features = features;
           options.jitter = jitter;
           options.seed = seed;
           Generalised model = unlocked([&] { return make(data, options); });
@@ -171,7 +176,8 @@ void bind_generalised(nb::module_& m) {
         "power"_a = 1.0, "mean"_a = "zero", "weights"_a = nb::none(), "aux"_a = nb::none(),
         "classes"_a = nb::none(), "separate_kernels"_a = nb::none(), "scale"_a = "auto",
         "pca"_a = 0, "gplvm"_a = 0, "inducing"_a = nb::none(), "selection"_a = "greedy_variance",
-        "jitter"_a = 0.0, "seed"_a = 0, "input_names"_a = nb::none(), "output_name"_a = nb::none())
+        "features"_a = "points", "jitter"_a = 0.0, "seed"_a = 0, "input_names"_a = nb::none(),
+        "output_name"_a = nb::none())
       .def(
           "value",
           [](const GeneralisedModel& self) {

@@ -9,8 +9,8 @@
 #include "bindings.hpp"
 #include "covary/error.hpp"
 #include "covary/models/fit.hpp"
+#include "function_options.hpp"
 #include "inducing.hpp"
-#include "latent_options.hpp"
 #include "parameters.hpp"
 #include "watch.hpp"
 
@@ -80,7 +80,7 @@ nb::tuple SvgpModel::state() const {
 }
 
 SvgpModel from_state(const nb::tuple& t) {
-  auto o = with_function_options<SvgpOptions>(latent_options_from(nb::cast<nb::tuple>(t[1])));
+  auto o = with_function_options<SvgpOptions>(function_options_from(nb::cast<nb::tuple>(t[1])));
   o.inducing = nb::cast<Index>(t[2]);
   o.selection = static_cast<Selection>(nb::cast<int>(t[3]));
   o.Z = to_inputs(t[4]).get();
@@ -174,8 +174,8 @@ void bind_svgp(nb::module_& m) {
               to_training_data(X, targets.y, nb::none(), input_names,
                                output_names ? output_names : name_of_target(output_name, y));
           auto o = with_function_options<SvgpOptions>(
-              to_latent_options({kernel, mean, aux, weights, separate_kernels, scale, pca, gplvm},
-                                std::move(targets), data));
+              to_function_options({kernel, mean, aux, weights, separate_kernels, scale, pca, gplvm},
+                                  std::move(targets), data));
           o.functions = functions;
           // Outputs of their own functions share the kernel, and mixtures are of different ones.
           if (!separate_kernels && data.Y.cols() > 1 && functions == 0 &&

@@ -120,6 +120,11 @@ def test_inducing_inputs_of_sparse_ep():
     assert fit.Z.shape == (7, 2) and fit.diagnostics["inducing"] == 7
     assert {tuple(z) for z in cv.Generalised(X, y, method="fitc", inducing=X[:4]).fit(max_iter=0).Z.round(9)} \
         == {tuple(x) for x in X[:4].round(9)}
+    sums = cv.Generalised(X, y, method="fitc", inducing=5, features="basis(2)")
+    assert pickle.loads(pickle.dumps(sums)).value() == sums.value()
+    assert sums.fit(max_iter=2).parameters["features.weights"].size == 10
+    with pytest.raises(ValueError, match="no features"):
+        cv.Generalised(X, y, method="ep", features="eigen")
     with pytest.raises(ValueError, match="method='pep'"):
         cv.Generalised(X, y, method="fitc", power=0.5)
     with pytest.raises(ValueError, match="no inducing inputs"):

@@ -23,16 +23,16 @@ double band(double sum, Bands reading) {
 
 // Inputs come from one stream of the seed and the draws of the labels from another, so that both
 // readings of the bands share their inputs.
-template <class Latent>
+template <class Function>
 SyntheticClasses generate(Index n, std::uint64_t seed, std::vector<std::string> names, double width,
-                          Latent latent) {
+                          Function f) {
   if (n < 1) throw InputError(fmt::format("{} rows were asked for; at least 1 is needed", n));
   const auto D = static_cast<Index>(names.size());
   SyntheticClasses data{std::move(names), RowMatrix(n, D), Vector(n), Vector(n), Vector(n)};
   Random inputs(seed, 0), draws(seed, 1);
   for (Index i = 0; i < n; ++i) {
     for (Index j = 0; j < D; ++j) data.X(i, j) = width * inputs.uniform();
-    data.f[i] = latent(data.X.row(i));
+    data.f[i] = f(data.X.row(i));
     data.probability[i] = sigmoid(data.f[i]);
     data.labels[i] = data.probability[i] > draws.uniform();
   }
@@ -48,14 +48,14 @@ void add(BayesRates& rates, double p, double weight) {
 
 // By the midpoint rule: the integrands are smooth but for kinks of max(p, 1 − p), so that the error
 // is of the order of the square of the step.
-template <class Latent, class Density>
-BayesRates integrated(double width, Latent latent, Density density) {
+template <class Function, class Density>
+BayesRates integrated(double width, Function f, Density density) {
   constexpr Index steps = 200000;
   BayesRates rates{};
   const double step = width / static_cast<double>(steps);
   for (Index i = 0; i < steps; ++i) {
     const double x = (static_cast<double>(i) + 0.5) * step;
-    add(rates, sigmoid(latent(x)), step * density(x));
+    add(rates, sigmoid(f(x)), step * density(x));
   }
   return rates;
 }

@@ -53,6 +53,12 @@ void GeneralisedOptions::check() const {
   if (method != Inference::sparse_ep && (inducing || Z.size() != 0))
     throw InputError(fmt::format(
         "{} has no inducing inputs; those that have: fitc, pep(α) and svgp", name_of(method)));
+  if (method != Inference::sparse_ep && !features.is_points())
+    throw InputError(
+        fmt::format("{} has no features; those that have: fitc, pep(α) and svgp", name_of(method)));
+  if (features.is_parametric())
+    throw InputError(
+        fmt::format("{} features define their own model; use --model sor", features.print()));
 }
 
 Generalised::Generalised(ConstRows X, ConstVector y, GeneralisedOptions options)
@@ -84,18 +90,15 @@ Generalised::Generalised(ConstRows X, ConstVector y, GeneralisedOptions options)
 }
 
 void Generalised::begin_inducing() {
-  const Index M = inducing_count(options_.inducing, options_.Z, rows(), input_scaling_.cols());
   features_ =
-      inducing_points(options_.kernel, options_.Z.size() != 0
-                                           ? input_map_.transform(input_scaling_.apply(options_.Z))
-                                           : choose_Z(M));
-  features_->declare(parameters_);
-  chosen_Z_ = parameters_.at("features.Z").value;
+      start_features(inducing_count(options_.inducing, options_.Z, rows(), input_scaling_.cols()));
+  features_->declare(chosen_);
+  for (const Parameter& p : chosen_.all()) parameters_.add(p);
 }
 
 void Generalised::start_from(const Generalised& other) {
   parameters_ = other.parameters_;
-  chosen_Z_ = other.chosen_Z_;
+  chosen_ = other.chosen_;
   untrained_ = other.untrained_;
 }
 
@@ -114,12 +117,12 @@ Generalised::Values Generalised::unpack(ConstVector values) const {
   const Index D = model_.X.cols(), K = options_.kernel.parameter_count(D);
   Index at = 0;
   for (std::size_t l = 0; l < model_.kernels.size(); ++l, at += K)
-    out.latent.kernels.emplace_back(values.segment(at, K));
-  out.latent.likelihood = values.segment(at, options_.likelihood.parameter_count());
-  at += out.latent.likelihood.size();
-  out.latent.mean_weights = Eigen::Map<const RowMatrix>(
+    out.functions.kernels.emplace_back(values.segment(at, K));
+  out.functions.likelihood = values.segment(at, options_.likelihood.parameter_count());
+  at += out.functions.likelihood.size();
+  out.functions.mean_weights = Eigen::Map<const RowMatrix>(
       values.data() + at, options_.mean.basis_count(D), options_.likelihood.functions());
-  at += out.latent.mean_weights.size();
+  at += out.functions.mean_weights.size();
   out.z = values.tail(values.size() - at);
   return out;
 }
@@ -131,9 +134,9 @@ Vector Generalised::pack(const Values& v) const {
     out.segment(end, part.size()) = part;
     end += part.size();
   };
-  for (const Vector& kernel : v.latent.kernels) put(kernel);
-  put(v.latent.likelihood);
-  const RowMatrix weights = v.latent.mean_weights;
+  for (const Vector& kernel : v.functions.kernels) put(kernel);
+  put(v.functions.likelihood);
+  const RowMatrix weights = v.functions.mean_weights;
   put(Eigen::Map<const Vector>(weights.data(), weights.size()));
   put(v.z);
   return out;
@@ -144,13 +147,28 @@ FunctionModel Generalised::one_function() const {
           model_.weights};
 }
 
-RowMatrix Generalised::choose_Z(Index M) {
-  const MultiFunctionParameters at = unpack(parameters_.values()).latent;
-  SelectionResult chosen =
-      choose_inducing(options_.selection, M, one_function(),
-                      {at.kernels.front(), at.likelihood, at.mean_weights}, options_.seed);
-  if (!chosen.note.empty()) options_.training.say(chosen.note);
-  return std::move(chosen.Z);
+FeaturesPtr Generalised::start_features(Index M) const {
+  const MultiFunctionParameters at = unpack(parameters_.values()).functions;
+  const auto choose = [&](Index n) {
+    SelectionResult chosen =
+        choose_inducing(options_.selection, n, one_function(),
+                        {at.kernels.front(), at.likelihood, at.mean_weights}, options_.seed);
+    if (!chosen.note.empty()) options_.training.say(chosen.note);
+    return std::move(chosen.Z);
+  };
+  FeatureStart start{.kernel = options_.kernel,
+                     .theta = at.kernels.front(),
+                     .X = model_.X,
+                     .M = M,
+                     .seed = options_.seed,
+                     .choose = choose};
+  if (options_.Z.size()) start.Z = input_map_.transform(input_scaling_.apply(options_.Z));
+  return covary::start_features(options_.features, start);
+}
+
+bool Generalised::trains_features() const {
+  return std::any_of(chosen_.all().begin(), chosen_.all().end(),
+                     [&](const Parameter& p) { return parameters_.at(p.path).trainable; });
 }
 
 FunctionApproximation Generalised::by_method(const FunctionModel& model,
@@ -166,8 +184,8 @@ FunctionApproximation Generalised::by_method(const FunctionModel& model,
 Generalised::Approximation Generalised::approximate_one(const Values& at, Values* bar,
                                                         Jitter& jitter, bool guard) const {
   const FunctionModel model = one_function();
-  const FunctionParameters values{at.latent.kernels.front(), at.latent.likelihood,
-                                  at.latent.mean_weights};
+  const FunctionParameters values{at.functions.kernels.front(), at.functions.likelihood,
+                                  at.functions.mean_weights};
   const auto give = [bar](const FunctionParameters& of_values, const Vector& of_z) {
     *bar = {{{of_values.kernel}, of_values.likelihood, of_values.mean_weights}, of_z};
   };
@@ -187,7 +205,7 @@ Generalised::Approximation Generalised::approximate_one(const Values& at, Values
   return {q.value, SitePosterior(std::move(q.posterior)), q.iterations};
 }
 
-// One model of one latent function for each class against the rest.
+// One model of one function for each class against the rest.
 Generalised::Approximation Generalised::approximate_each(const Likelihood& each,
                                                          const MultiFunctionParameters& at,
                                                          MultiFunctionParameters* bar) const {
@@ -223,14 +241,14 @@ Generalised::Approximation Generalised::approximate(ConstVector values, Vector* 
   Approximation out = [&]() -> Approximation {
     if (options_.likelihood.functions() == 1)
       return approximate_one(at, values_bar ? &bar : nullptr, jitter, guard);
-    MultiFunctionParameters* const wanted = values_bar ? &bar.latent : nullptr;
+    MultiFunctionParameters* const wanted = values_bar ? &bar.functions : nullptr;
     if (const auto each = each_vs_rest(options_.likelihood))
-      return approximate_each(*each, at.latent, wanted);
+      return approximate_each(*each, at.functions, wanted);
     if (options_.method == Inference::laplace) {
-      JointApproximation q = laplace_approximation(model_, at.latent, wanted);
+      JointApproximation q = laplace_approximation(model_, at.functions, wanted);
       return {q.value, SoftmaxPosterior(std::move(q.posterior)), q.iterations};
     }
-    MultiFunctionApproximation q = variational_approximation(model_, at.latent, wanted);
+    MultiFunctionApproximation q = variational_approximation(model_, at.functions, wanted);
     return {q.value, SitePosterior(std::move(q.posterior)), q.iterations};
   }();
   if (values_bar) *values_bar = pack(bar);
@@ -249,7 +267,7 @@ std::optional<double> Generalised::objective(const Vector& u, Vector* gradient) 
 
 std::optional<double> Generalised::objective(const Vector& u, Vector* gradient,
                                              Jitter& jitter) const {
-  const bool guard = features_ && parameters_.at("features.Z").trainable;
+  const bool guard = trains_features();
   return minus_log_posterior(parameters_, u, gradient, [&](ConstVector values, Vector* bar) {
     return std::optional(approximate(values, bar, jitter, guard).value);
   });

@@ -62,6 +62,7 @@ Fit make_dense(FitRequest& r) {
   if (method == Inference::sparse_ep) {
     o.inducing = r.inducing();
     o.selection = parse_selection(r.options.selection);
+    o.features = r.options.features;
     o.Z = r.inducing_rows();
     o.jitter = r.options.jitter;
   }
@@ -127,7 +128,7 @@ std::vector<ModelEntry> generalised_entries() {
                       use,
                       time,
                       "5·N² for each latent function",
-                      "latent-inference.md",
+                      "other-likelihoods.md",
                       cost,
                       "likelihoods classes",
                       of_dense + " noise" + more,
@@ -151,7 +152,7 @@ std::vector<ModelEntry> generalised_entries() {
                       "sparse-ep.md",
                       costs::sparse_ep,
                       "likelihoods classes",
-                      of_dense + " jitter" + reads::inducing,
+                      of_dense + " jitter features" + reads::inducing,
                       verbs({{"compress", ""}}),
                       make_dense,
                       "generalised",

@@ -8,6 +8,7 @@
 #include "covary/error.hpp"
 #include "covary/models/generalised.hpp"
 #include "models/choose_again.hpp"
+#include "models/feature_settings.hpp"
 #include "models/generalised_data.hpp"
 #include "models/starts.hpp"
 
@@ -38,31 +39,36 @@ Index Generalised::starts() const {
 
 Problem Generalised::problem(Jitter& jitter) {
   return {&parameters_, &jitter, [this, &jitter](ConstVector values, Vector* bar) {
-            const bool guard = features_ && parameters_.at("features.Z").trainable;
-            return std::optional(approximate(values, bar, jitter, guard).value);
+            return std::optional(approximate(values, bar, jitter, trains_features()).value);
           }};
 }
 
-// Before all is trained together: some iterations with Z held, and Z chosen again at the parameters
-// found where that does not lower the evidence.
-std::optional<Summary> Generalised::settle_Z(Trainer& trainer, Jitter& jitter) {
-  const std::string Z = "features.Z";
-  const Vector held = parameters_.at(Z).value;
-  if (options_.Z.size() != 0 || !parameters_.at(Z).trainable || held != chosen_Z_)
+// Before all is trained together: some iterations with features that lie around inputs held, and
+// these chosen again at the parameters found where that does not lower the evidence.
+std::optional<Summary> Generalised::settle_features(Trainer& trainer, Jitter& jitter) {
+  FeatureSettings said;
+  said.chosen(chosen_);
+  said.look(parameters_, true);
+  if (options_.Z.size() != 0 || options_.features.inputs(1) == 0 || said.holds_any())
     return std::nullopt;
-  const auto first =
-      trainer.minimise_held(problem(jitter), [&](const std::string& path) { return path == Z; },
-                            {std::min<Index>(options_.training.max_iterations, 15)});
+  const auto first = trainer.minimise_held(
+      problem(jitter), [&](const std::string& path) { return chosen_.contains(path); },
+      {std::min<Index>(options_.training.max_iterations, 15)});
   jitter = Jitter{options_.jitter};
+  const auto put = [this](const Parameters& features) {
+    for (const Parameter& p : features.all()) parameters_.set(p.path, p.value);
+  };
   if (looks_at_parameters(options_.selection))
     choose_again([this] { return value(); },
                  [&] {
-                   const RowMatrix chosen = choose_Z(inducing());
-                   if (chosen.rows() != inducing()) return false;
-                   parameters_.set(Z, Eigen::Map<const Vector>(chosen.data(), chosen.size()));
+                   const FeaturesPtr again = start_features(inducing());
+                   if (again->size() != inducing()) return false;
+                   Parameters own;
+                   again->declare(own);
+                   put(own);
                    return true;
                  },
-                 [&] { parameters_.set(Z, held); });
+                 [&] { put(chosen_); });
   return first ? std::optional(first->summary) : std::nullopt;
 }
 
@@ -93,7 +99,7 @@ GeneralisedFit Generalised::fit() {
   }
   Jitter jitter{options_.jitter};
   std::optional<Summary> before;
-  if (features_ && options_.training.max_iterations > 0) before = settle_Z(trainer, jitter);
+  if (features_ && options_.training.max_iterations > 0) before = settle_features(trainer, jitter);
   Summary summary =
       trainer
           .minimise_from(problem(jitter), starts(),
@@ -116,7 +122,7 @@ GeneralisedFit Generalised::fit() {
     if (std::string warning = runaway_variance(parameters_); !warning.empty())
       summary.warnings.push_back(std::move(warning));
   GeneralisedFit out(name(), std::move(q.posterior), options_.likelihood,
-                     unpack(values).latent.likelihood);
+                     unpack(values).functions.likelihood);
   out.input_scaling = input_scaling_;
   out.output_scaling = output_scaling_;
   out.parameters = parameters_;

@@ -185,6 +185,13 @@ class Classes(ClassTable):
         self.assertEqual(len(fit["parameters"]["features.Z"]), 6)
         self.assertEqual(fit["objective"], "log_evidence(pep(0.5))")
 
+    def test_sparse_ep_takes_other_features(self):
+        before = self.fit("--model", "fitc", "--inducing", "9", "--features", "basis(2)", "--max-iter", "0")
+        self.assertEqual(len(before["parameters"]["features.weights"]), 18)
+        fit = self.fit("--model", "fitc", "--inducing", "9", "--features", "basis(2)", "--max-iter", "5")
+        self.assertGreater(fit["value"], before["value"])
+        self.assertGreater(self.json_of("evaluate", self.path("c.cov"), self.test)["accuracy"], self.attainable - 0.1)
+
     def test_draws_of_the_exact_posterior_are_near_those_of_ep(self):
         self.fit("--model", "ep", "--max-iter", "0")
         model = self.path("c.cov")

@@ -51,6 +51,50 @@ TEST(GeneralisedSparseEp, ObjectiveGradientInEveryParameter) {
   }
 }
 
+// Features of any kind, with their gradients, trained and kept.
+TEST(GeneralisedSparseEp, OtherFeatures) {
+  const Circle d = circle(40);
+  for (const char* features : {"basis(2)", "multiscale", "frequency", "eigen"}) {
+    SCOPED_TRACE(features);
+    GeneralisedOptions o = sparse("bernoulli(probit)", 1.0, 6);
+    o.kernel = "se";
+    o.features = features;
+    o.jitter = 1e-6;
+    o.training.max_iterations = 3;
+    Generalised model(d.X, d.y, o);
+    ASSERT_EQ(model.inducing(), 6);
+    const Vector u = model.parameters().flatten();
+    Vector g(u.size());
+    model.objective(u, &g);
+    expect_gradient([&](const Vector& at) { return model.objective(at, nullptr).value(); }, g, u);
+    const double before = model.value();
+    const GeneralisedFit fit = model.fit();
+    EXPECT_GT(fit.value, before);
+    EXPECT_EQ(fit.posterior.inducing().features->name(), FeatureChoice(features).name());
+  }
+  GeneralisedOptions o = sparse("bernoulli(probit)", 1.0, 6);
+  o.features = "rff";
+  EXPECT_THROW(Generalised(d.X, d.y, o), InputError);
+  o = {.method = Inference::laplace, .features = "basis(2)"};
+  EXPECT_THROW(Generalised(d.X, d.y, o), InputError);
+}
+
+// Features that lie around inputs are chosen again when the kernel is better known, unless some of
+// what they are was said.
+TEST(GeneralisedSparseEp, WhatIsSaidOfFeaturesHolds) {
+  const Circle d = circle(60);
+  GeneralisedOptions o = sparse("bernoulli(probit)", 1.0, 5);
+  o.features = "multiscale";
+  o.training.max_iterations = 5;
+  Generalised model(d.X, d.y, o);
+  const Vector widths =
+      Vector::Constant(model.parameters().at("features.widths").value.size(), 0.2);
+  model.parameters().set("features.widths", widths);
+  model.parameters().fix("features.widths");
+  const GeneralisedFit fit = model.fit();
+  EXPECT_EQ(fit.parameters.at("features.widths").value, widths);
+}
+
 // Gaussian noise: the evidence and the predictions of fitc and pep(α), in the data's units.
 TEST(GeneralisedSparseEp, GaussianIsSparseRegression) {
   const auto d = testing::small_data(40, 2, 1, 2);

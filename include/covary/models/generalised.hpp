@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "covary/features/choice.hpp"
 #include "covary/features/selection.hpp"
 #include "covary/inference/multi_function_model.hpp"
 #include "covary/models/function_options.hpp"
@@ -22,12 +23,13 @@ struct GeneralisedOptions {
   Kernel kernel = "se(ard)";
   Likelihood likelihood = "bernoulli";
   Mean mean = {};  // zero
-  // With several latent functions: a kernel of its own for each.
+  // With several functions: a kernel of its own for each.
   bool separate_kernels = false;
   // Of sparse_ep: the inducing inputs, as in SvgpOptions, and the jitter of Kuu, absolute and in
   // the units the model sees.
   Index inducing = 0;
   Selection selection = Selection::greedy_variance;
+  FeatureChoice features = {};
   RowMatrix Z = {};
   double jitter = 0.0;
   // Beside y: exposure, trials or noise variances, and the weights of the rows; N, or empty.
@@ -54,8 +56,8 @@ class Generalised {
   // X: N×D, finite. y: N, NaN where missing: such rows are left out.
   Generalised(ConstRows X, ConstVector y, GeneralisedOptions options = {});
 
-  // kernel.…, likelihood.…, mean.weights, features.Z where there are inducing inputs; with separate
-  // kernels function.0.kernel.…. In the units the model sees.
+  // kernel.…, likelihood.…, mean.weights, features.… where there are inducing variables; with
+  // separate kernels function.0.kernel.…. In the units the model sees.
   Parameters& parameters() { return parameters_; }
   const Parameters& parameters() const { return parameters_; }
   // Those of another model of these data.
@@ -92,7 +94,7 @@ class Generalised {
     int iterations;
   };
   struct Values {
-    MultiFunctionParameters latent;
+    MultiFunctionParameters functions;
     Vector z;  // of the features, where there are any
   };
   Values unpack(ConstVector values) const;
@@ -110,9 +112,10 @@ class Generalised {
   std::optional<double> objective(const Vector& u, Vector* gradient, Jitter& jitter) const;
   void see(InputMap map);
   void begin_inducing();
-  RowMatrix choose_Z(Index M);
+  FeaturesPtr start_features(Index M) const;
+  bool trains_features() const;
   Problem problem(Jitter& jitter);
-  std::optional<Summary> settle_Z(Trainer& trainer, Jitter& jitter);
+  std::optional<Summary> settle_features(Trainer& trainer, Jitter& jitter);
 
   GeneralisedOptions options_;
   MultiFunctionModel model_;  // the data as the model sees them
@@ -122,7 +125,7 @@ class Generalised {
   double log_jacobian_ = 0.0;
   std::vector<std::string> warnings_;
   FeaturesPtr features_;  // or none
-  Vector chosen_Z_;       // as the model chose it
+  Parameters chosen_;     // those of the features, as the model chose them
   Parameters parameters_;
   TrainingState resume_;
 };

@@ -15,12 +15,12 @@ struct FunctionArguments {
   const std::string& scale;
   Index pca, gplvm;
 };
-FunctionOptions to_latent_options(const FunctionArguments& a, Targets targets,
-                                  const TrainingData& data);
+FunctionOptions to_function_options(const FunctionArguments& a, Targets targets,
+                                    const TrainingData& data);
 
 // For pickles.
 nb::tuple get_state(const FunctionOptions& options);
-FunctionOptions latent_options_from(const nb::tuple& state);
+FunctionOptions function_options_from(const nb::tuple& state);
 // Of a latent space that was trained; of another map, which is found anew, nothing.
 nb::object trained_map(const InputMap& map);
 InputMap map_from(const nb::object& state);

@@ -1,4 +1,4 @@
-#include "latent_options.hpp"
+#include "function_options.hpp"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -9,8 +9,8 @@
 
 namespace covary::python {
 
-FunctionOptions to_latent_options(const FunctionArguments& a, Targets targets,
-                                  const TrainingData& data) {
+FunctionOptions to_function_options(const FunctionArguments& a, Targets targets,
+                                    const TrainingData& data) {
   FunctionOptions o;
   o.kernel = to_kernel(a.kernel);
   o.likelihood = std::move(targets.likelihood);
@@ -33,7 +33,7 @@ nb::tuple get_state(const FunctionOptions& o) {
                         number(o.scale_inputs), number(o.scale_outputs), o.pca, o.gplvm, o.seed);
 }
 
-FunctionOptions latent_options_from(const nb::tuple& t) {
+FunctionOptions function_options_from(const nb::tuple& t) {
   FunctionOptions o;
   o.kernel = nb::cast<Kernel>(t[0]);
   o.likelihood = nb::cast<std::string>(t[1]);
