@@ -35,6 +35,15 @@ GeneralisedOptions with_inducing(const TrainingData& data, GeneralisedOptions op
   return options;
 }
 
+// Chosen as the model was, so that it knows what of its inducing variables has been set since.
+// Another seed may have chosen fewer: then as many as there were.
+Generalised made_of(const TrainingData& data, const GeneralisedOptions& options, Index M) {
+  return unlocked([&] {
+    Generalised out = make(data, options);
+    return out.inducing() == M ? std::move(out) : make(data, with_inducing(data, options, M));
+  });
+}
+
 // A model with its data in their own units, so that fit() may set the options of training.
 struct GeneralisedModel {
   TrainingData data;
@@ -42,14 +51,9 @@ struct GeneralisedModel {
   Generalised model;
 
   Generalised made(const GeneralisedOptions& o) const {
-    return unlocked([&] {
-      Generalised out = make(data, o);
-      // Another seed may have chosen fewer inducing inputs: those of the parameters stay.
-      if (out.inducing() != model.inducing())
-        out = make(data, with_inducing(data, o, model.inducing()));
-      out.start_from(model);
-      return out;
-    });
+    Generalised out = made_of(data, o, model.inducing());
+    out.start_from(model);
+    return out;
   }
   void take(const Generalised& trained, const GeneralisedOptions&) {
     if (options.gplvm > 0 && !options.input_map) {
@@ -95,7 +99,7 @@ GeneralisedModel from_state(const nb::tuple& t) {
   o.input_map = map_from(t[10]);
   o.features = nb::cast<std::string>(t[11]);
   TrainingData data = training_data_from(nb::cast<nb::tuple>(t[0]));
-  Generalised model = make(data, with_inducing(data, o, nb::cast<Index>(t[8])));
+  Generalised model = made_of(data, o, nb::cast<Index>(t[8]));
   model.parameters() = nb::cast<Parameters>(t[9]);
   return {std::move(data), std::move(o), std::move(model)};
 }

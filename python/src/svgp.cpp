@@ -41,6 +41,15 @@ Svgp at_parameters(const TrainingData& data, const SvgpOptions& options, const S
   return out;
 }
 
+// Chosen as the model was, so that it knows what of its inducing variables has been set since.
+// Another seed may have chosen fewer: then as many as there were.
+Svgp made_of(const TrainingData& data, const SvgpOptions& options, Index M) {
+  return unlocked([&] {
+    Svgp out = make(data, options);
+    return out.inducing() == M ? std::move(out) : make(data, with_inducing(data, options, M));
+  });
+}
+
 // A model with its data in their own units, so that fit() may set the options of training.
 struct SvgpModel {
   TrainingData data;
@@ -48,10 +57,7 @@ struct SvgpModel {
   Svgp svgp;
 
   Svgp made(const SvgpOptions& o) const {
-    Svgp out = unlocked([&] { return make(data, o); });
-    // Another seed may have chosen fewer inducing inputs: those of the parameters stay.
-    if (out.inducing() != svgp.inducing())
-      out = unlocked([&] { return make(data, with_inducing(data, o, svgp.inducing())); });
+    Svgp out = made_of(data, o, svgp.inducing());
     out.start_from(svgp);
     return out;
   }
@@ -101,7 +107,7 @@ SvgpModel from_state(const nb::tuple& t) {
   o.functions = nb::cast<Index>(t[21]);
   o.input_map = map_from(t[22]);
   TrainingData data = training_data_from(nb::cast<nb::tuple>(t[0]));
-  Svgp svgp = make(data, with_inducing(data, o, nb::cast<Index>(t[14])));
+  Svgp svgp = made_of(data, o, nb::cast<Index>(t[14]));
   svgp.parameters() = nb::cast<Parameters>(t[15]);
   return {std::move(data), std::move(o), std::move(svgp)};
 }

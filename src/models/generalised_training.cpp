@@ -53,7 +53,7 @@ std::optional<Summary> Generalised::settle_features(Trainer& trainer, Jitter& ji
     return std::nullopt;
   const auto first = trainer.minimise_held(
       problem(jitter), [&](const std::string& path) { return chosen_.contains(path); },
-      {std::min<Index>(options_.training.max_iterations, 15)});
+      {std::min<Index>(options_.training.max_iterations / 2, 15)});
   jitter = Jitter{options_.jitter};
   const auto put = [this](const Parameters& features) {
     for (const Parameter& p : features.all()) parameters_.set(p.path, p.value);
@@ -100,12 +100,12 @@ GeneralisedFit Generalised::fit() {
   Jitter jitter{options_.jitter};
   std::optional<Summary> before;
   if (features_ && options_.training.max_iterations > 0) before = settle_features(trainer, jitter);
-  Summary summary =
-      trainer
-          .minimise_from(problem(jitter), starts(),
-                         [&](Index r) { return perturbed_start(parameters_, r, options_.seed); },
-                         {.before = std::move(before)})
-          .summary;
+  Summary summary = trainer
+                        .minimise_from(
+                            problem(jitter), starts(),
+                            [&](Index r) { return perturbed_start(parameters_, r, options_.seed); },
+                            Trainer::rest_of(options_.training, std::move(before)))
+                        .summary;
   summary.to_log_density(log_jacobian_);
   const Vector values = parameters_.values();
   Approximation q = approximate(values, nullptr, jitter, false);
