@@ -232,6 +232,14 @@ class Parser : Scanner {
       a.positional.clear();
     } else if (word == "constant") {
       out = constant(take_one(a, "variance"));
+    } else if (word == "overlap") {
+      out = overlap(take_one(a, "variance"));
+    } else if (word == "lowrank") {
+      if (a.positional.size() != 1 || a.positional[0] != std::floor(a.positional[0]) ||
+          a.positional[0] < 1 || a.positional[0] > 100)
+        fail_at(where, "lowrank needs a whole rank from 1 to 100, as in lowrank(2)");
+      out = lowrank(static_cast<Index>(a.positional[0]), take_one(a, "own"));
+      a.positional.clear();
     } else if (word == "white") {
       out = white(take_one(a, "variance"));
     } else if (word == "linear") {
@@ -264,8 +272,8 @@ class Parser : Scanner {
   }
 
   static std::vector<std::string> built_in() {
-    return {"se",     "rbf",    "matern12", "matern32", "matern52", "rq",      "periodic",
-            "cosine", "linear", "poly",     "constant", "white",    "additive"};
+    return {"se",     "rbf",  "matern12", "matern32", "matern52", "rq",      "periodic", "cosine",
+            "linear", "poly", "constant", "white",    "additive", "overlap", "lowrank"};
   }
   std::vector<std::string> all_names() const {
     auto names = built_in();

@@ -298,5 +298,21 @@ TEST(Stationary, PullbacksOverManyColumnsAreThoseOverFew) {
   }
 }
 
+TEST(Values, CategoriesAreOfTheLargestEntry) {
+  const std::vector<double> a{1, 0, 0}, scaled{2.5, -0.4, -0.7}, b{0, 1, 0};
+  EXPECT_EQ(at(overlap(1.7), a, scaled), 1.7);
+  EXPECT_EQ(at(overlap(1.7), a, b), 0.0);
+  const Kernel k = lowrank(2, 0.3);
+  Parameters p = k.parameters(3);
+  p.set("kernel.weights", Vector{{1, 2, -1, 0.5, 0, 0}});
+  const auto value = [&](const auto& x, const auto& z) {
+    return cross(k, p.values(), row(x), row(z))(0, 0);
+  };
+  EXPECT_NEAR(value(a, scaled), 1.0 + 4.0 + 0.3, 1e-14);
+  EXPECT_NEAR(value(a, b), -1.0 + 1.0, 1e-14);
+  EXPECT_NEAR(value(b, b), 1.0 + 0.25 + 0.3, 1e-14);
+  EXPECT_THROW(lowrank(0), InputError);
+}
+
 }  // namespace
 }  // namespace covary

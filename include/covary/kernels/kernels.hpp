@@ -34,6 +34,11 @@ Kernel polynomial(int degree, std::optional<double> variance = {},
 Kernel constant(std::optional<double> variance = {});
 // σ² where x and x' are one observation: part of f by row identity, absent from cross blocks.
 Kernel white(std::optional<double> variance = {});
+// Of categories, a row being that of its largest entry, as text coded one-hot is: σ² if the two are
+// the same, else 0.
+Kernel overlap(std::optional<double> variance = {});
+// The same with correlations between categories, W·Wᵀ + own·I, W of this rank.
+Kernel lowrank(Index rank, std::optional<double> own = {});
 
 Kernel operator+(const Kernel& a, const Kernel& b);
 // In a product only the first factor's variance is free by default: the others would be redundant.
