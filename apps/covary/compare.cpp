@@ -25,10 +25,10 @@ struct CompareArguments {
 Candidate run_candidate(FitRequest request, const std::string& kernel, bool name_model,
                         const std::vector<Split>& folds, const Common& common) {
   const auto began = std::chrono::steady_clock::now();
-  request.options.kernel = kernel;
+  request.options.kernel = kernel_on_columns(kernel, request.data.inputs);
   request.options.standard_errors = "no";
   Candidate c;
-  c.kernel = Kernel(kernel).print();
+  c.kernel = Kernel(request.options.kernel).print();
   FitRequest whole = request;
   const Fit fit = request.entry->make(whole);
   c.model = fit->model;
@@ -185,7 +185,7 @@ std::vector<FitRequest> requests_of(const CompareArguments& a, const Common& com
   if (by_default)
     models = {o.likelihood == "auto" || is_plain_gaussian(o.likelihood) ? "exact" : "auto"};
   std::vector<ModelChoice> choices = choices_of(o, models);
-  const Table table = read_table(a.train, {.header = parse_header(o.header)});
+  const Table table = read_table(a.train, table_options(o));
   for (const auto& note : table.notes) tell(common, note);
   const Tell say = teller(common);
   ModelData d = read_data(table, o, say);
@@ -204,7 +204,7 @@ std::vector<FitRequest> requests_of(const CompareArguments& a, const Common& com
 
 Outcome run_compare(const CompareArguments& a, const Common& common) {
   for (const auto& kernel : a.kernels)
-    static_cast<void>(Kernel(kernel));  // mistakes show before the work
+    if (!names_columns(kernel)) static_cast<void>(Kernel(kernel));  // mistakes show before the work
   check_likelihood(a.options.likelihood);
   const std::vector<FitRequest> requests = requests_of(a, common);
   const ModelData& d = requests.front().data;

@@ -9,7 +9,7 @@ Outcome run_evaluate(const DataArguments& a, const Common& common) {
   const Fit fit = load_for("evaluate", a.model, a.given);
   check_question("evaluate", a.given, question);
   question.tell = [&](const std::string& line) { tell(common, line); };
-  Answer scores = fit->evaluate(read_table(a.data, table_options(a.header, *fit)), question);
+  Answer scores = fit->evaluate(read_rows(*fit, a, common), question);
   return {json::parse(scores.json), std::move(scores.text), 0};
 }
 

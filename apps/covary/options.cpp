@@ -14,6 +14,7 @@ namespace {
 const std::vector<OptionText>& option_texts() {
   static const std::vector<OptionText> texts = {
       {"predict", "header", "Data", "Whether the first line has names: auto, yes or no"},
+      {"predict", "keep", "Output", "Columns of DATA to write beside the predictions, or all"},
       {"predict", "out", "Output", "CSV to write (default: standard output)"},
       {"evaluate", "header", "Data", "Whether the first line has names: auto, yes or no"},
       {"sample", "header", "Data", "Whether the first line has names: auto, yes or no"},
@@ -22,6 +23,7 @@ const std::vector<OptionText>& option_texts() {
       {"update", "out", "Output", "Model file to write"},
       {"update", "in-place", "Output", "Replace FILE"},
       {"report", "data", "Data", "Held-out table with inputs and outputs, to score on"},
+      {"report", "missing", "Data", "Rows of --data with missing inputs: drop, or error (auto)"},
       {"report", "exposure", "Data", "Column of exposures or trials, as in fit"},
       {"report", "header", "Data", "Whether the first line has names: auto, yes or no"},
       {"report", "out", "Output", "HTML page to write"},

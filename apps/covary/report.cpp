@@ -13,7 +13,7 @@ namespace covary::cli {
 namespace {
 
 struct PageArguments {
-  std::string model, data, out, title, exposure, header = "auto", draw = "auto";
+  std::string model, data, out, title, exposure, header = "auto", missing = "auto", draw = "auto";
   std::vector<std::string> given = {};
 };
 
@@ -29,7 +29,7 @@ Outcome written(const std::string& out, const std::string& page, const char* the
           0};
 }
 
-Outcome run_report(const PageArguments& a) {
+Outcome run_report(const PageArguments& a, const Common& common) {
   check_folder(a.out);
   const Fit fit = load_for("report", a.model, a.given);
   FitReportOptions options;
@@ -37,7 +37,12 @@ Outcome run_report(const PageArguments& a) {
   options.exposure = a.exposure;
   std::optional<Table> table;
   if (!a.data.empty()) {
-    table = read_table(a.data, table_options(a.header, *fit));
+    check_missing(*fit, a.missing);
+    TableQuestion rows;
+    // A density of rows takes missing cells as they are.
+    rows.missing = a.missing == "auto" && fit->kind() != "class_density" ? "error" : a.missing;
+    rows.tell = teller(common);
+    table = asked_rows(*fit, read_table(a.data, table_options(a.header, *fit)), rows);
     options.held_out = &*table;
     options.held_out_name = file_name(a.data);
   }
@@ -64,6 +69,9 @@ void add_report(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
   sub->add_option("FILE", a->model, "Model file")->required()->group("Data");
   OptionAdder add(*sub, "report");
   add("data", a->data);
+  add("missing", a->missing)
+      ->check(CLI::IsMember({"auto", "drop", "error"}))
+      ->capture_default_str();
   add("exposure", a->exposure);
   add("header", a->header)->check(CLI::IsMember({"auto", "yes", "no"}))->capture_default_str();
   add("out", a->out)->required();
@@ -71,9 +79,9 @@ void add_report(CLI::App& app, std::vector<std::unique_ptr<Verb>>& verbs) {
   sub->footer("Example:\n  covary report model.cov --data test.csv --out report.html");
   add_common(*sub, verb->common);
   verb->app = sub;
-  verb->run = [a, sub](const Common&) {
+  verb->run = [a, sub](const Common& common) {
     a->given = given_options(*sub);
-    return run_report(*a);
+    return run_report(*a, common);
   };
   verbs.push_back(std::move(verb));
 }

@@ -10,7 +10,7 @@ Outcome run_sample(const DataArguments& a, const Common& common) {
   const Fit fit = load_for("sample", a.model, a.given);
   check_question("sample", a.given, question);
   question.tell = [&](const std::string& line) { tell(common, line); };
-  const Table table = read_table(a.data, table_options(a.header, *fit));
+  const Table table = read_rows(*fit, a, common);
   Outcome out = give_columns(a, fit->sample(table, question), "rows of draws", common);
   out.object["draws"] = question.draws;
   out.object["seed"] = question.seed;

@@ -14,7 +14,7 @@ Outcome run_update(const DataArguments& a, bool in_place, const Common& common) 
   const Fit fit = load_for("update", a.model, a.given);
   TableQuestion question = a.question;
   question.tell = [&](const std::string& line) { tell(common, line); };
-  const Fit grown = fit->update(read_table(a.data, table_options(a.header, *fit)), question);
+  const Fit grown = fit->update(read_rows(*fit, a, common), question);
   const std::string& file = in_place ? a.model : a.out;
   grown.save(file);
   Outcome out = describe(*grown);

@@ -387,7 +387,7 @@ def test_pandas(many):
     assert fit.input_names == ["time"] and fit.output_names == ["mass"]
     mean, _, rest = fit.split(frame)
     assert mean.name == "mass" and list(rest.index) == list(frame.index)
-    assert list(fit.predict_table(frame).columns) == ["mean", "variance", "variance_f", "lower", "upper"]
+    assert list(fit.predict_table(frame).columns) == ["mean", "variance", "sd", "variance_f", "lower", "upper"]
 
 
 def test_many_inducing_inputs_print_as_their_range(many):

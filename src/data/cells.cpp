@@ -35,9 +35,19 @@ double out_of_range(std::string_view number) {
   return negative ? -magnitude : magnitude;
 }
 
-// hh:mm, hh:mm:ss or hh:mm:ss.fff as a fraction of a day.
+// hh:mm, hh:mm:ss or hh:mm:ss.fff, and Z or an offset from UTC, as a fraction of a day.
 std::optional<double> parse_time(std::string_view s) {
-  if (!s.empty() && s.back() == 'Z') s.remove_suffix(1);
+  double offset = 0.0;
+  if (!s.empty() && s.back() == 'Z') {
+    s.remove_suffix(1);
+  } else if (const auto sign = s.find_first_of("+-"); sign != s.npos) {
+    const std::string_view zone = s.substr(sign + 1);
+    const bool colon = zone.size() == 5 && zone[2] == ':';
+    const auto hours = digits(zone, 0, 2), minutes = digits(zone, colon ? 3 : 2, 2);
+    if (!hours || (zone.size() != 2 && !minutes) || zone.size() > (colon ? 5 : 4)) return {};
+    offset = (*hours * 60 + (zone.size() == 2 ? 0 : *minutes)) * (s[sign] == '-' ? -60.0 : 60.0);
+    s = s.substr(0, sign);
+  }
   const auto hour = digits(s, 0, 2), minute = digits(s, 3, 2);
   if (!hour || !minute || s[2] != ':' || *hour > 23 || *minute > 59) return {};
   double second = 0;
@@ -48,7 +58,7 @@ std::optional<double> parse_time(std::string_view s) {
     if (!value || (s.size() > 8 && s[8] != '.')) return {};
     second = *value;
   }
-  return (*hour * 3600 + *minute * 60 + second) / 86400;
+  return (*hour * 3600 + *minute * 60 + second - offset) / 86400;
 }
 
 }  // namespace
@@ -69,19 +79,106 @@ std::optional<double> parse_number(std::string_view cell) {
   return value;
 }
 
-std::optional<double> parse_date(std::string_view s) {
-  const auto year = digits(s, 0, 4), month = digits(s, 5, 2), day = digits(s, 8, 2);
-  if (!year || !month || !day || s[4] != '-' || s[7] != '-') return {};
-  const std::chrono::year_month_day date{std::chrono::year{*year},
-                                         std::chrono::month{static_cast<unsigned>(*month)},
-                                         std::chrono::day{static_cast<unsigned>(*day)}};
+std::optional<double> parse_marked(std::string_view s, CellFormat decimal, std::string* mark) {
+  static constexpr std::string_view marks[] = {"€", "$", "£", "¥", "₹", "EUR", "USD", "GBP", "%"};
+  static constexpr std::string_view spaces[] = {" ", "\u00a0", "\u202f"};
+  const auto trim = [&] {
+    for (const auto space : spaces) {
+      while (s.starts_with(space)) s.remove_prefix(space.size());
+      while (s.ends_with(space)) s.remove_suffix(space.size());
+    }
+  };
+  bool negative = false, signed_before = false;
+  const auto take_sign = [&] {
+    trim();
+    if (signed_before || s.empty() || (s[0] != '-' && s[0] != '+')) return;
+    signed_before = true;
+    negative = s[0] == '-';
+    s.remove_prefix(1);
+    trim();
+  };
+  take_sign();
+  for (const auto m : marks) {
+    if (!(s.starts_with(m) && m != "%") && !s.ends_with(m)) continue;
+    if (mark) *mark = m;
+    s.starts_with(m) ? s.remove_prefix(m.size()) : s.remove_suffix(m.size());
+    break;
+  }
+  take_sign();
+  // Groups of three digits, the first of one to three, by one separator throughout.
+  const char point = decimal == CellFormat::comma ? ',' : '.';
+  std::string plain(negative ? "-" : "");
+  std::string_view separator;
+  std::size_t group = 0, groups = 1, at = 0;
+  for (; at < s.size() && s[at] != point && s[at] != 'e' && s[at] != 'E';) {
+    if (is_digit(s[at])) {
+      plain += s[at++];
+      ++group;
+      continue;
+    }
+    std::string_view found;
+    for (const std::string_view c :
+         {std::string_view(point == '.' ? "," : "."), std::string_view("'"), std::string_view("’"),
+          spaces[0], spaces[1], spaces[2]})
+      if (s.substr(at).starts_with(c)) found = c;
+    const bool first = groups == 1;
+    if (found.empty() || (!first && found != separator)) return {};
+    if (group == 0 || group > 3 || (!first && group != 3)) return {};
+    separator = found;
+    at += found.size();
+    group = 0;
+    ++groups;
+  }
+  if (groups > 1 && group != 3) return {};
+  if (at < s.size() && s[at] == point) {
+    plain += '.';
+    ++at;
+  }
+  plain += s.substr(at);
+  if (s.find(point, at) != s.npos || plain.find(',') != plain.npos) return {};
+  return parse_number(plain);
+}
+
+std::optional<double> parse_date(std::string_view s, CellFormat format) {
+  // Three runs of digits with the same sign between them.
+  std::size_t at = 0, lengths[3] = {};
+  int numbers[3] = {};
+  const auto sign_at = s.find_first_of("-/.");
+  if (sign_at == s.npos) return {};
+  const char sign = s[sign_at];
+  for (int part = 0; part < 3; ++part) {
+    for (; at < s.size() && is_digit(s[at]) && lengths[part] < 4; ++at, ++lengths[part])
+      numbers[part] = 10 * numbers[part] + (s[at] - '0');
+    if (part < 2 && (at >= s.size() || s[at++] != sign)) return {};
+  }
+  int year = 0, month = 0, day = 0;
+  if (format == CellFormat::date) {
+    if (lengths[0] != 4 || lengths[1] != 2 || lengths[2] != 2 || sign == '.') return {};
+    year = numbers[0], month = numbers[1], day = numbers[2];
+  } else {
+    const auto short_enough = [&](int part) { return lengths[part] == 1 || lengths[part] == 2; };
+    if (!short_enough(0) || !short_enough(1) || (lengths[2] != 2 && lengths[2] != 4)) return {};
+    const bool day_first = format == CellFormat::day_first;
+    if (!day_first && sign == '.') return {};
+    day = numbers[day_first ? 0 : 1], month = numbers[day_first ? 1 : 0], year = numbers[2];
+    if (lengths[2] == 2) year += year < 69 ? 2000 : 1900;
+  }
+  const std::chrono::year_month_day date{std::chrono::year{year},
+                                         std::chrono::month{static_cast<unsigned>(month)},
+                                         std::chrono::day{static_cast<unsigned>(day)}};
   if (!date.ok()) return {};
   const double days = static_cast<double>(std::chrono::sys_days{date}.time_since_epoch().count());
-  if (s.size() == 10) return days;
-  if (s[10] != 'T' && s[10] != ' ') return {};
-  const auto time = parse_time(s.substr(11));
+  if (at == s.size()) return days;
+  if (s[at] != 'T' && s[at] != ' ') return {};
+  const auto time = parse_time(s.substr(at + 1));
   if (!time) return {};
   return days + *time;
+}
+
+bool is_value(std::string_view cell) {
+  using F = CellFormat;
+  return parse_number(cell) || parse_marked(cell, F::point) || parse_marked(cell, F::comma) ||
+         parse_date(cell) || parse_date(cell, F::day_first) || parse_date(cell, F::month_first);
 }
 
 std::string name_list(const std::vector<std::string>& names) {

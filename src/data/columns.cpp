@@ -20,21 +20,9 @@ namespace {
                                did_you_mean(spec, table.names), name_list(table.names)));
 }
 
-std::optional<Index> named(const Table& table, const std::string& spec) {
-  const auto begin = table.names.begin(), end = table.names.end();
-  const auto first = std::find(begin, end, spec);
-  if (first == end) return {};
-  const auto second = std::find(first + 1, end, spec);
-  if (second != end)
-    throw InputError(
-        fmt::format("the column name '{}' occurs twice, at columns {} and {}; use the number", spec,
-                    first - begin, second - begin));
-  return first - begin;
-}
-
 // A column by name or number; `limit` is the first number that is too large.
-Index resolve(const Table& table, const std::string& spec, Index limit) {
-  if (const auto column = named(table, spec)) return *column;
+Index resolve(const Table& table, const ColumnNames& names, const std::string& spec, Index limit) {
+  if (const auto column = names.find(spec)) return *column;
   Index number = 0;
   const char* end = spec.data() + spec.size();
   const auto [stop, error] = std::from_chars(spec.data(), end, number);
@@ -53,23 +41,43 @@ void check_column(const Table& table, Index column) {
 
 }  // namespace
 
+ColumnNames::ColumnNames(const Table& table) {
+  for (std::size_t j = 0; j < table.names.size(); ++j) {
+    const auto [at, is_new] = first_.emplace(table.names[j], static_cast<Index>(j));
+    if (!is_new) second_.emplace(table.names[j], static_cast<Index>(j));
+  }
+}
+
+std::optional<Index> ColumnNames::find(const std::string& name) const {
+  const auto at = first_.find(name);
+  if (at == first_.end()) return {};
+  if (const auto twice = second_.find(name); twice != second_.end())
+    throw InputError(
+        fmt::format("the column name '{}' occurs twice, at columns {} and {}; use the number", name,
+                    at->second, twice->second));
+  return at->second;
+}
+
 std::vector<Index> select_columns(const Table& table, const std::vector<std::string>& specs) {
   std::vector<Index> selected;
+  const ColumnNames names(table);
+  std::vector<bool> seen(table.names.size());
   const auto add = [&](Index column) {
-    if (std::find(selected.begin(), selected.end(), column) != selected.end())
+    if (seen[static_cast<std::size_t>(column)])
       throw InputError(fmt::format("column {} ('{}') is selected twice", column,
                                    table.names[static_cast<std::size_t>(column)]));
+    seen[static_cast<std::size_t>(column)] = true;
     selected.push_back(column);
   };
   for (const std::string& spec : specs) {
     const auto colon = spec.find(':');
-    if (colon == std::string::npos || named(table, spec)) {
-      add(resolve(table, spec, table.cols()));
+    if (colon == std::string::npos || names.find(spec)) {
+      add(resolve(table, names, spec, table.cols()));
       continue;
     }
     const std::string a = spec.substr(0, colon), b = spec.substr(colon + 1);
-    const Index first = a.empty() ? 0 : resolve(table, a, table.cols());
-    const Index last = b.empty() ? table.cols() : resolve(table, b, table.cols() + 1);
+    const Index first = a.empty() ? 0 : resolve(table, names, a, table.cols());
+    const Index last = b.empty() ? table.cols() : resolve(table, names, b, table.cols() + 1);
     if (first >= last)
       throw InputError(fmt::format(
           "the range of columns '{}' is empty: a:b runs from a to b, b excluded", spec));
@@ -84,6 +92,9 @@ RowMatrix numeric_columns(const Table& table, const std::vector<Index>& columns)
     const Index column = columns[k];
     check_column(table, column);
     if (table.is_text(column)) {
+      if (const auto asks = table.unclear.find(table.names[static_cast<std::size_t>(column)]);
+          asks != table.unclear.end())
+        throw InputError(asks->second);
       const auto& cells = table.text[static_cast<std::size_t>(column)];
       const auto word = std::find_if(cells.begin(), cells.end(), [](const std::string& cell) {
         return !is_missing(cell) && !parse_number(cell);
@@ -93,7 +104,7 @@ RowMatrix numeric_columns(const Table& table, const std::vector<Index>& columns)
           table.names[static_cast<std::size_t>(column)],
           word == cells.end()
               ? ""
-              : fmt::format(", the first '{}' at data row {}", *word, word - cells.begin())));
+              : fmt::format(", the first '{}' in {}", *word, table.where(word - cells.begin()))));
     }
     values.col(static_cast<Index>(k)) = table.values.col(column);
   }
@@ -131,8 +142,8 @@ OneHot one_hot(const Table& table, Index column, std::vector<std::string> levels
     }
     const auto level = std::lower_bound(levels.begin(), levels.end(), cell);
     if (level == levels.end() || *level != cell)
-      throw InputError(fmt::format("column '{}' has the value '{}' at data row {}; known are {}",
-                                   name, cell, i, name_list(levels)));
+      throw InputError(fmt::format("column '{}' has the value '{}' in {}; known are {}", name, cell,
+                                   table.where(i), name_list(levels)));
     result.values(i, level - levels.begin()) = 1;
   }
   result.levels = std::move(levels);

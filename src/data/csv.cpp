@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "covary/error.hpp"
+#include "data/cell_formats.hpp"
 #include "data/cells.hpp"
 #include "data/encoding.hpp"
 #include "data/scanner.hpp"
@@ -67,10 +68,6 @@ std::vector<std::string> first_row(Scanner scanner, const std::string& name) {
   return cells;
 }
 
-bool is_value(std::string_view cell) {
-  return is_missing(cell) || parse_number(cell) || parse_date(cell);
-}
-
 // Calls take(j, scanner) for each cell of the row, which must have `expected` cells.
 template <class Take>
 void for_each_cell(Scanner& scanner, Index expected, const std::string& name, Take take) {
@@ -90,12 +87,14 @@ void for_each_cell(Scanner& scanner, Index expected, const std::string& name, Ta
 
 // Fills values from the rows to come; true in the result marks a column with a cell that is no
 // number.
-std::vector<bool> read_numbers(Scanner& scanner, RowMatrix& values, Index columns, Index most_rows,
+std::vector<bool> read_numbers(Scanner& scanner, Table& table, Index columns, Index most_rows,
                                const std::string& name) {
   std::vector<bool> other(static_cast<std::size_t>(columns), false);
+  RowMatrix& values = table.values;
   values.resize(most_rows, columns);
   Index rows = 0;
   while (scanner.begin_row()) {
+    table.lines.push_back(scanner.line());
     double* row = values.data() + rows * columns;
     for_each_cell(scanner, columns, name, [&](Index j, Scanner& s) {
       if (s.number(row[j])) return;
@@ -110,33 +109,17 @@ std::vector<bool> read_numbers(Scanner& scanner, RowMatrix& values, Index column
   return other;
 }
 
-// A column that is not all numbers: dates become numbers, anything else stays text.
-void settle_column(Table& table, Index j, std::vector<std::string> cells, bool keep_text) {
-  const std::string& name = table.names[static_cast<std::size_t>(j)];
-  bool dates = !keep_text, numbers = false;
-  for (const std::string& cell : cells) {
-    if (is_missing(cell)) continue;
-    dates = dates && parse_date(cell);
-    numbers = numbers || parse_number(cell);
-  }
-  if (dates) {
-    for (Index i = 0; i < table.rows(); ++i)
-      table.values(i, j) = parse_date(cells[static_cast<std::size_t>(i)]).value_or(missing);
-    table.notes.push_back(
-        fmt::format("column '{}' holds dates, read as days since 1970-01-01", name));
-    return;
-  }
-  table.values.col(j).setConstant(missing);
-  if (numbers && !keep_text) {
-    const auto word = std::find_if(cells.begin(), cells.end(), [](const std::string& cell) {
-      return !is_missing(cell) && !parse_number(cell);
+// The cells of some columns of the rows to come.
+std::vector<std::vector<std::string>> read_cells(Scanner scanner, const std::vector<bool>& wanted,
+                                                 const std::string& name) {
+  std::vector<std::vector<std::string>> cells(wanted.size());
+  while (scanner.begin_row())
+    for_each_cell(scanner, static_cast<Index>(wanted.size()), name, [&](Index j, Scanner& s) {
+      const std::string_view cell = s.cell();
+      if (wanted[static_cast<std::size_t>(j)])
+        cells[static_cast<std::size_t>(j)].emplace_back(cell);
     });
-    table.notes.push_back(fmt::format("column '{}' is kept as text because of '{}' in data row {}",
-                                      name, *word, word - cells.begin()));
-  }
-  for (std::string& cell : cells)
-    if (is_missing(cell)) cell.clear();
-  table.text[static_cast<std::size_t>(j)] = std::move(cells);
+  return cells;
 }
 
 }  // namespace
@@ -153,13 +136,13 @@ Table parse_csv(std::string_view text, const std::string& name, const TableOptio
   }
 
   const char delimiter = options.delimiter ? options.delimiter : detect_delimiter(text, name);
-  Scanner scanner(text, delimiter, name);
+  Scanner scanner(text, delimiter, name, options.first_line);
   table.names = first_row(scanner, name);
   const auto columns = static_cast<Index>(table.names.size());
-  table.has_header =
-      options.header == Header::yes ||
-      (options.header == Header::detect &&
-       !std::all_of(table.names.begin(), table.names.end(), [](auto& c) { return is_value(c); }));
+  table.has_header = options.header == Header::yes ||
+                     (options.header == Header::detect &&
+                      !std::all_of(table.names.begin(), table.names.end(),
+                                   [](auto& c) { return is_missing(c) || is_value(c); }));
   if (table.has_header) {
     scanner.begin_row();
     for_each_cell(scanner, columns, name, [](Index, Scanner& s) { s.cell(); });
@@ -171,13 +154,11 @@ Table parse_csv(std::string_view text, const std::string& name, const TableOptio
   const Index lines =
       std::count(text.begin(), text.end(), '\n') + std::count(text.begin(), text.end(), '\r') + 1;
   const Index most_rows = std::min(lines, static_cast<Index>(text.size()) / columns + 1);
-  Scanner again = scanner;
-  std::vector<bool> other = read_numbers(scanner, table.values, columns, most_rows, name);
-  std::vector<bool> keep_text(other.size());
+  const Scanner again = scanner;
+  std::vector<bool> other = read_numbers(scanner, table, columns, most_rows, name);
   for (std::size_t j = 0; j < other.size(); ++j) {
-    const auto& kept = options.text_columns;
-    keep_text[j] = std::find(kept.begin(), kept.end(), table.names[j]) != kept.end();
-    other[j] = other[j] || keep_text[j];
+    const auto given = options.formats.find(table.names[j]);
+    if (given != options.formats.end() && given->second != CellFormat::plain) other[j] = true;
   }
   if (table.rows() == 0)
     throw FileError(fmt::format("'{}' has a header and no rows of data", name));
@@ -187,16 +168,16 @@ Table parse_csv(std::string_view text, const std::string& name, const TableOptio
   // Only a table with such columns is walked a second time, for their text.
   table.text.resize(table.names.size());
   if (std::find(other.begin(), other.end(), true) == other.end()) return table;
-  std::vector<std::vector<std::string>> cells(table.names.size());
-  while (again.begin_row())
-    for_each_cell(again, columns, name, [&](Index j, Scanner& s) {
-      const auto k = static_cast<std::size_t>(j);
-      const std::string_view cell = s.cell();
-      if (other[k]) cells[k].emplace_back(cell);
-    });
+  table.text = read_cells(again, other, name);
+  settle_columns(table, options);
+  // Where commas are decimal, points may separate thousands: 1.234 among 1,5.
+  const auto is_comma = [](const auto& f) { return f.second == CellFormat::comma; };
+  if (std::none_of(table.formats.begin(), table.formats.end(), is_comma)) return table;
+  other.flip();
+  auto cells = read_cells(again, other, name);
   for (Index j = 0; j < columns; ++j)
     if (const auto k = static_cast<std::size_t>(j); other[k])
-      settle_column(table, j, std::move(cells[k]), keep_text[k]);
+      settle_thousands(table, j, std::move(cells[k]));
   return table;
 }
 

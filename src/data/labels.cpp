@@ -20,6 +20,9 @@ constexpr double missing = std::numeric_limits<double>::quiet_NaN();
 struct Cells {
   std::string what;
   std::vector<std::string> text;
+  const Table* table = nullptr;  // that knows its lines
+
+  std::string where(Index i) const { return table ? table->where(i) : fmt::format("row {}", i); }
 };
 
 std::string column_words(const Table& table, Index column) {
@@ -29,23 +32,24 @@ std::string column_words(const Table& table, Index column) {
   return fmt::format("column '{}'", table.names[static_cast<std::size_t>(column)]);
 }
 
-Cells cells_of(const std::vector<std::string>& cells, std::string what) {
-  Cells out{std::move(what), cells};
+Cells cells_of(const std::vector<std::string>& cells, std::string what,
+               const Table* table = nullptr) {
+  Cells out{std::move(what), cells, table};
   for (std::string& cell : out.text)
     if (is_missing(cell)) cell.clear();
   return out;
 }
 
-Cells cells_of(ConstVector values, std::string what) {
-  Cells out{std::move(what), {}};
+Cells cells_of(ConstVector values, std::string what, const Table* table = nullptr) {
+  Cells out{std::move(what), {}, table};
   out.text.reserve(static_cast<std::size_t>(values.size()));
   for (Index i = 0; i < values.size(); ++i) {
     const double v = values[i];
     if (!std::isnan(v) && (std::isinf(v) || v != std::floor(v)))
       throw InputError(fmt::format(
-          "{} has {} at data row {}; classes are text or whole numbers: round the column or cut it "
+          "{} has {} in {}; classes are text or whole numbers: round the column or cut it "
           "into ranges, or predict it as a number by regression",
-          out.what, v, i));
+          out.what, v, out.where(i)));
     out.text.push_back(std::isnan(v) ? "" : fmt::format("{}", v + 0.0));  // −0 + 0 is 0
   }
   return out;
@@ -54,8 +58,8 @@ Cells cells_of(ConstVector values, std::string what) {
 Cells cells_of(const Table& table, Index column) {
   std::string what = column_words(table, column);
   if (table.is_text(column))
-    return cells_of(table.text[static_cast<std::size_t>(column)], std::move(what));
-  return cells_of(Vector(table.values.col(column)), std::move(what));
+    return cells_of(table.text[static_cast<std::size_t>(column)], std::move(what), &table);
+  return cells_of(Vector(table.values.col(column)), std::move(what), &table);
 }
 
 Labels labels_of(const Cells& cells) {
@@ -106,9 +110,9 @@ Vector encoded(const std::vector<std::string>& names, const Cells& cells, Unseen
     if (!last || *last != cell) {
       const auto code = cell.empty() ? std::nullopt : find(names, cell);
       if (!code && !cell.empty() && unseen == Unseen::refuse)
-        throw InputError(fmt::format(
-            "{} has the class '{}' at data row {}, which training did not see; known are {}",
-            cells.what, cell, i, name_list(names)));
+        throw InputError(
+            fmt::format("{} has the class '{}' in {}, which training did not see; known are {}",
+                        cells.what, cell, cells.where(i), name_list(names)));
       last = &cell;
       last_code = code ? static_cast<double>(*code) : missing;
     }

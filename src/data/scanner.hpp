@@ -15,8 +15,12 @@ namespace covary {
 // The delimiter ' ' stands for any run of spaces and tabs.
 class Scanner {
  public:
-  Scanner(std::string_view text, char delimiter, const std::string& name)
-      : at_(text.data()), end_(text.data() + text.size()), delimiter_(delimiter), name_(name) {}
+  Scanner(std::string_view text, char delimiter, const std::string& name, Index first_line = 1)
+      : at_(text.data()),
+        end_(text.data() + text.size()),
+        delimiter_(delimiter),
+        name_(name),
+        line_(first_line) {}
 
   Index line() const { return line_; }                // of the cell to come, from 1
   Index blank_lines() const { return blank_lines_; }  // skipped before a row so far
@@ -87,7 +91,7 @@ class Scanner {
   const char* end_;
   char delimiter_;
   const std::string& name_;
-  Index line_ = 1;
+  Index line_;
   Index blank_lines_ = 0;
   std::string unquoted_;
 };

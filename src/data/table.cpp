@@ -36,6 +36,29 @@ Table numeric_table(RowMatrix values) {
   return table;
 }
 
+std::string Table::where(Index row) const {
+  const auto i = static_cast<std::size_t>(row);
+  return lines.empty() ? fmt::format("row {}", row) : fmt::format("line {}", lines[i]);
+}
+
+Table Table::take(const std::vector<Index>& numbers) const {
+  Table out;
+  out.names = names;
+  out.values = values(numbers, Eigen::all);
+  out.has_header = has_header;
+  out.formats = formats;
+  out.unclear = unclear;
+  const auto taken = [&](const auto& from) {
+    std::decay_t<decltype(from)> some;
+    for (const Index i : numbers)
+      if (!from.empty()) some.push_back(from[static_cast<std::size_t>(i)]);
+    return some;
+  };
+  for (const auto& cells : text) out.text.push_back(taken(cells));
+  out.lines = taken(lines);
+  return out;
+}
+
 std::string find_data(const std::string& relative_path) {
   namespace fs = std::filesystem;
   const char* home = std::getenv("COVARY_DATA");

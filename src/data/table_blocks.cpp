@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <numeric>
 
 #include "covary/data/csv.hpp"
 #include "covary/error.hpp"
@@ -42,6 +43,14 @@ std::size_t row_end(const std::string& text, bool first) {
   return first ? 0 : end;
 }
 
+// As the scanner counts them.
+Index line_ends(const std::string& text) {
+  Index count = 0;
+  for (std::size_t i = 0; i < text.size(); ++i)
+    count += text[i] == '\n' || (text[i] == '\r' && (i + 1 == text.size() || text[i + 1] != '\n'));
+  return count;
+}
+
 }  // namespace
 
 struct TableBlocks::Source {
@@ -54,6 +63,7 @@ struct TableBlocks::Source {
   std::string first_line = {};  // goes before every later block, so that all are read alike
   bool has_header = false;
   Index given = 0, first_row = 0;
+  Index lines = 0;  // before the rows to come
 
   ~Source() {
     if (file) gzclose(file);
@@ -126,23 +136,22 @@ std::optional<Table> TableBlocks::next() {
     s.has_header = table.has_header;
     s.options.header = s.has_header ? Header::yes : Header::no;
     s.given = table.rows();
+    s.lines = line_ends(rows);
+    s.options.formats.insert(table.formats.begin(), table.formats.end());  // the same in all blocks
     return table;
   }
   if (rows.empty()) return std::nullopt;
-  try {
-    Table table = parse_csv(s.first_line + rows, s.path, s.options);
-    if (!s.has_header) {  // the first line is a row that was given already
-      table.values = RowMatrix(table.values.bottomRows(table.rows() - 1));
-      for (auto& cells : table.text)
-        if (!cells.empty()) cells.erase(cells.begin());
-    }
-    table.notes.clear();
-    s.given += table.rows();
-    return table;
-  } catch (const FileError& e) {
-    throw FileError(fmt::format("{} (lines counted from data row {}, after the first line)",
-                                e.what(), s.given));
+  s.options.first_line = s.lines + 1 - line_ends(s.first_line);
+  s.lines += line_ends(rows);
+  Table table = parse_csv(s.first_line + rows, s.path, s.options);
+  if (!s.has_header) {  // the first line is a row that was given already
+    std::vector<Index> others(static_cast<std::size_t>(table.rows() - 1));
+    std::iota(others.begin(), others.end(), 1);
+    table = table.take(others);
   }
+  table.notes.clear();
+  s.given += table.rows();
+  return table;
 }
 
 }  // namespace covary

@@ -24,7 +24,7 @@ std::vector<ModelEntry> class_density_entries() {
            "N·Q + M²·Q", "latent-variables.md#densities-of-rows-and-classification-by-them",
            costs::class_density, "classes missing-inputs",
            reads::any_fit + reads::scaling + reads::settings + reads::kept +
-               " inputs kernel missing jitter inducing latent restarts snr",
+               " inputs circular kernel missing jitter inducing latent restarts snr",
            with_any({{"predict", "threshold loss"}, {"evaluate", "threshold"}}), make_class_density,
            "class_density", restore_class_density}};
 }

@@ -35,7 +35,8 @@ inline const std::string scaling = " scale no-scale";
 inline const std::string settings = " set fix prior bounds tie";
 inline const std::string kept = " from checkpoint resume";
 inline const std::string supervised =
-    any_fit + scaling + settings + kept + " inputs likelihood kernel mean missing folds restarts";
+    any_fit + scaling + settings + kept +
+    " inputs circular likelihood kernel mean missing folds restarts";
 inline const std::string inducing = " inducing inducing-file selection";
 inline const std::string latent =
     any_fit + scaling + settings + " kernel jitter latent label snr" + kept;

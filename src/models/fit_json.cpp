@@ -186,15 +186,18 @@ Diagnostics diagnostics_from(const json& j) {
 
 json to_json(const InputColumns& inputs) {
   json out = json::array();
-  for (const auto& column : inputs.columns)
+  for (const auto& column : inputs.columns) {
     out.push_back({{"name", column.name}, {"levels", column.levels}});
+    if (column.period > 0.0) out.back()["period"] = column.period;
+  }
   return out;
 }
 
 InputColumns columns_from(const json& j) {
   InputColumns out;
   for (const json& column : j)
-    out.columns.push_back({column.at("name"), column.at("levels").get<std::vector<std::string>>()});
+    out.columns.push_back({column.at("name"), column.at("levels").get<std::vector<std::string>>(),
+                           column.value("period", 0.0)});
   return out;
 }
 
@@ -213,6 +216,7 @@ void put_record(const FitRecord& fit, Container& c, json& j) {
             {"output_names", fit.output_names},
             {"diagnostics", to_json(fit.diagnostics)}});
   if (!fit.form.empty()) j["form"] = fit.form;
+  for (const auto& [column, format] : fit.formats) j["formats"][column] = print(format);
 }
 
 void get_record(FitRecord& fit, const Container& c, const json& j) {
@@ -237,6 +241,9 @@ void get_record(FitRecord& fit, const Container& c, const json& j) {
   else
     fit.output_names = j.at("output_names").get<std::vector<std::string>>();
   fit.diagnostics = diagnostics_from(j.value("diagnostics", json::array()));
+  if (j.contains("formats"))
+    for (const auto& [column, format] : j.at("formats").items())
+      fit.formats[column] = parse_cell_format(format.get<std::string>());
 }
 
 void check_names(const FitRecord& fit, const Container& c, Index inputs, Index outputs) {

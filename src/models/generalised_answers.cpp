@@ -71,6 +71,7 @@ void add_outputs(const GeneralisedFit& fit, const GeneralisedPrediction& p, cons
   for (Index k = 0; k < p.mean.cols(); ++k) {
     out.add("mean" + suffix_of(fit, k), p.mean.col(k));
     out.add("variance" + suffix_of(fit, k), p.variance.col(k));
+    out.add("sd" + suffix_of(fit, k), p.variance.col(k).array().sqrt().matrix());
   }
   if (expression.empty()) return;
   const Loss loss(expression);
@@ -152,8 +153,6 @@ void check(const GeneralisedFit& fit, const TableQuestion& q) {
   if (!q.exposure.empty() && (aux == Aux::none || aux == Aux::noise))
     throw Unsupported(
         fmt::format("--exposure is for counts and trials; '{}' takes no such column", likelihood));
-  if (!q.input_variance.empty() && (q.components || q.gradients))
-    throw Unsupported("--components and --gradients are not available with --input-variance");
 }
 
 std::string seen_in_words(const InputMap& map) {
@@ -204,8 +203,9 @@ Answer GeneralisedFit::details() const {
 
 NamedColumns GeneralisedFit::predict(const Table& table, TableQuestion& q) const {
   check(*this, q);
-  const RowMatrix X = inputs_of(*this, table);
-  const RowMatrix variance = input_variance_of(*this, table, q);
+  const auto [X, variance] = input_rows_of(*this, table, q, input_scaling);
+  if (variance.size() && (q.components || q.gradients))
+    throw Unsupported("--components and --gradients are not available at Gaussian inputs");
   const Vector exposure = exposure_of(table, q);
   NamedColumns out = in_blocks(X.rows(), block, [&](Index first, Index n) {
     return predict_rows(*this, X.middleRows(first, n),
@@ -219,6 +219,8 @@ NamedColumns GeneralisedFit::predict(const Table& table, TableQuestion& q) const
 Answer GeneralisedFit::evaluate(const Table& table, const TableQuestion& q) const {
   check(*this, q);
   const RowMatrix Y = targets_of(*this, table);
+  if (q.missing == "learn")
+    throw Unsupported("evaluate of this likelihood needs all inputs; use --missing drop");
   const RowMatrix X = inputs_of(*this, table);
   const Vector exposure = exposure_of(table, q);
   const GeneralisedPrediction p = predict(X, exposure);

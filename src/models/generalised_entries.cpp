@@ -93,12 +93,13 @@ Fit make_svgp(FitRequest& r) {
 }
 
 const std::string of_dense = reads::supervised + " exposure weights pca gplvm";
-const std::string of_svgp = reads::any_fit + reads::scaling + reads::settings + reads::kept +
-                            " inputs likelihood kernel mean missing folds noise exposure weights "
-                            "pca gplvm jitter features covariance batch epochs steps "
-                            "learning-rate schedule decay every warm-up natural-step restarts "
-                            "separate-kernels functions stream" +
-                            reads::inducing;
+const std::string of_svgp =
+    reads::any_fit + reads::scaling + reads::settings + reads::kept +
+    " inputs circular likelihood kernel mean missing folds noise exposure weights "
+    "pca gplvm jitter features covariance batch epochs steps "
+    "learning-rate schedule decay every warm-up natural-step restarts "
+    "separate-kernels functions stream" +
+    reads::inducing;
 
 using Verbs = std::vector<std::pair<std::string, std::string>>;
 // `gaussian_inputs`: whether predictions at these are offered, of Gaussian noise.

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 
 #include "covary/data/columns.hpp"
 #include "covary/data/split.hpp"
 #include "covary/error.hpp"
 #include "covary/likelihoods/expression.hpp"
 #include "covary/models/autoregression.hpp"
+#include "covary/models/run.hpp"
 #include "models/words.hpp"
 
 namespace covary {
@@ -48,7 +50,8 @@ ModelData read_windows(const Table& table, const FitOptions& o, const Tell& tell
   d.Y = std::move(windows.Y);
   for (const auto& name : lag_names(d.output_names, o.lags)) d.inputs.columns.push_back({name, {}});
   const Index most = series.rows() - o.lags;
-  const auto keep = kept_rows(d.X, d.Y, o.missing, 0);
+  const auto keep =
+      kept_rows(d.X, d.Y, o.missing, [](Index i) { return fmt::format("window {} has gaps", i); });
   if (static_cast<Index>(keep.size()) < most)
     tell(fmt::format("skipping {} of {} windows with missing values",
                      most - static_cast<Index>(keep.size()), most));
@@ -72,14 +75,16 @@ ModelData ModelData::rows(const std::vector<Index>& numbers) const {
 
 constexpr double largest_value = 1e150;  // variances are squares
 
-void refuse_infinities(const RowMatrix& values, const std::vector<std::string>& names) {
+void refuse_infinities(const RowMatrix& values, const std::vector<std::string>& names,
+                       const Table& table) {
   for (Index i = 0; i < values.rows(); ++i)
     for (Index j = 0; j < values.cols(); ++j)
       if (const double v = values(i, j); std::abs(v) > largest_value)
         throw InputError(fmt::format(
-            "row {} of column '{}' is {}; drop the row, leave the cell empty or use another unit",
-            i, names[static_cast<std::size_t>(j)],
-            std::isinf(v) ? "infinite" : fmt::format("{:.3g}, too large to square", v)));
+            "column '{}' is {} in {}; drop the row, leave the cell empty or use another unit",
+            names[static_cast<std::size_t>(j)],
+            std::isinf(v) ? "infinite" : fmt::format("{:.3g}, too large to square,", v),
+            table.where(i)));
 }
 
 namespace {
@@ -108,7 +113,13 @@ Likelihood likelihood_of(const std::string& expression, const Labels& labels,
                          const std::string& target, const Tell& tell) {
   const Index K = labels.classes();
   std::string chosen = expression;
-  if (expression == "auto") {
+  constexpr Index most = 50;  // more are seldom meant
+  if (expression == "auto" && K > most) {
+    throw InputError(fmt::format(
+        "target '{}' is text of {} different values, such as '{}' and '{}': if they are numbers, "
+        "write them alike; if they are classes, say --likelihood softmax",
+        target, K, labels.names.front(), labels.names.back()));
+  } else if (expression == "auto") {
     chosen = K == 2 ? "bernoulli" : fmt::format("softmax({})", K);
     tell(
         fmt::format("target '{}' is text of {} classes ({}): classification with "
@@ -125,7 +136,76 @@ Likelihood likelihood_of(const std::string& expression, const Labels& labels,
   return out;
 }
 
-Roles find_roles(const Table& table, const FitOptions& o) {
+namespace {
+
+// Text with a value of its own in most rows tells rows apart and says nothing of others.
+bool is_identifier(const Table& table, Index column) {
+  constexpr std::size_t few = 10;
+  if (!table.is_text(column)) return false;
+  const auto& cells = table.text[static_cast<std::size_t>(column)];
+  std::set<std::string> values(cells.begin(), cells.end());
+  values.erase("");
+  const auto observed = cells.size() - static_cast<std::size_t>(
+                                           std::count(cells.begin(), cells.end(), std::string()));
+  return values.size() > few && 2 * values.size() > observed;
+}
+
+void refuse_unclear(const Table& table, const std::vector<Index>& columns) {
+  if (table.unclear.empty()) return;
+  for (const Index j : columns)
+    if (const auto asks = table.unclear.find(table.names[static_cast<std::size_t>(j)]);
+        asks != table.unclear.end())
+      throw InputError(asks->second);
+}
+
+}  // namespace
+
+std::map<std::string, double> circular_inputs(const Table& table, const FitOptions& o,
+                                              const std::vector<Index>& inputs) {
+  std::map<std::string, double> out;
+  for (const auto& given : o.circular) {
+    const auto [column, period] = split_assignment(given, "--circular");
+    const Index j = select_columns(table, {column}).front();
+    const std::string& name = table.names[static_cast<std::size_t>(j)];
+    const auto values = parse_numbers(period, "--circular " + column);
+    if (values.size() != 1 || !(values[0] > 0.0) || !std::isfinite(values[0]))
+      throw InputError(fmt::format("--circular {}: the period must be a positive number, got '{}'",
+                                   column, period));
+    if (!std::count(inputs.begin(), inputs.end(), j))
+      throw InputError(fmt::format("--circular {}: the column is not an input", name));
+    if (table.is_text(j))
+      throw InputError(fmt::format("--circular {}: the column holds text", name));
+    out[name] = values[0];
+  }
+  return out;
+}
+
+CellFormats formats_of(const Table& table, const InputColumns& inputs,
+                       const std::vector<std::string>& outputs) {
+  CellFormats out;
+  const auto take = [&](const std::string& name) {
+    if (const auto at = table.formats.find(name); at != table.formats.end()) out.insert(*at);
+  };
+  for (const auto& column : inputs.columns) take(column.name);
+  for (const auto& name : outputs) take(name);
+  return out;
+}
+
+TableOptions table_options(const FitOptions& o) {
+  TableOptions out{.header = parse_header(o.header)};
+  out.dates = parse_cell_format(o.dates);
+  out.decimal = parse_cell_format(o.decimal);
+  return out;
+}
+
+TableOptions table_options(const FitRecord& fit) {
+  TableOptions out{.formats = fit.formats};
+  for (const auto& column : fit.input_columns.columns)
+    if (!column.levels.empty()) out.formats[column.name] = CellFormat::text;
+  return out;
+}
+
+Roles find_roles(const Table& table, const FitOptions& o, const Tell& tell) {
   Roles r;
   r.targets = select_columns(table, split_lists(o.target));
   if (!o.noise.empty()) r.noise = select_columns(table, {o.noise});
@@ -138,8 +218,20 @@ Roles find_roles(const Table& table, const FitOptions& o) {
   for (const auto* more : {&r.noise, &r.exposure, &r.weights, &r.folds, &r.input_variance})
     taken.insert(taken.end(), more->begin(), more->end());
   if (o.inputs.empty()) {
-    for (Index j = 0; j < table.cols(); ++j)
-      if (!std::count(taken.begin(), taken.end(), j)) r.inputs.push_back(j);
+    const std::set<Index> others(taken.begin(), taken.end());
+    for (Index j = 0; j < table.cols(); ++j) {
+      const std::string& name = table.names[static_cast<std::size_t>(j)];
+      if (others.count(j)) continue;
+      if (!table.unclear.count(name) && is_identifier(table, j)) {
+        if (tell)
+          tell(
+              fmt::format("ignoring column '{}': text with a value of its own in most rows; name "
+                          "it with --inputs to use it",
+                          name));
+        continue;
+      }
+      r.inputs.push_back(j);
+    }
   } else {
     r.inputs = select_columns(table, split_lists(o.inputs));
     for (const Index j : r.inputs)
@@ -148,23 +240,40 @@ Roles find_roles(const Table& table, const FitOptions& o) {
                                      table.names[static_cast<std::size_t>(j)]));
   }
   if (r.inputs.empty()) throw InputError("no input columns remain; at least one is needed");
+  refuse_unclear(table, r.targets);
+  refuse_unclear(table, r.inputs);
   return r;
 }
 
-std::vector<Index> kept_rows(ConstRows X, ConstRows Y, const std::string& policy, Index first) {
+std::string missing_cell(const Table& table, const std::vector<Index>& columns, Index row) {
+  for (const Index j : columns) {
+    const auto k = static_cast<std::size_t>(j);
+    if (table.is_text(j) ? table.text[k][static_cast<std::size_t>(row)].empty()
+                         : std::isnan(table.values(row, j)))
+      return fmt::format("{} has no value in column '{}'", table.where(row), table.names[k]);
+  }
+  return fmt::format("{} has a missing value", table.where(row));
+}
+
+CellName cell_name(const Table& table, const Roles& roles) {
+  auto columns = roles.inputs;
+  columns.insert(columns.end(), roles.targets.begin(), roles.targets.end());
+  return [&table, columns](Index row) { return missing_cell(table, columns, row); };
+}
+
+std::vector<Index> kept_rows(ConstRows X, ConstRows Y, const std::string& policy,
+                             const CellName& cell) {
   std::vector<Index> keep;
   for (Index i = 0; i < X.rows(); ++i) {
     const bool x_missing = X.row(i).array().isNaN().any();
     const bool y_missing = Y.row(i).array().isNaN().any();
     const bool y_empty = Y.row(i).array().isNaN().all();
     if (policy == "error" && (x_missing || y_missing))
-      throw InputError(fmt::format(
-          "row {} has a missing value; use --missing drop or --missing model", first + i));
+      throw InputError(cell(i) + "; use --missing drop or --missing model");
     if (policy == "model" && x_missing)
-      throw InputError(fmt::format(
-          "row {} has a missing input; drop such rows with --missing drop, or learn what "
-          "is missing with --missing learn",
-          first + i));
+      throw InputError(cell(i) +
+                       ", which is an input; drop such rows with --missing drop, or learn what is "
+                       "missing with --missing learn");
     if (policy == "drop" ? !(x_missing || y_missing) : !y_empty) keep.push_back(i);
   }
   return keep;
@@ -176,8 +285,8 @@ void tell_left_out(Index kept, Index all, const std::string& policy, const Tell&
                      policy == "drop" ? "they have missing values" : "no output is observed"));
 }
 
-void check_outputs(const RowMatrix& Y, const std::vector<std::string>& names) {
-  refuse_infinities(Y, names);
+void check_outputs(const RowMatrix& Y, const std::vector<std::string>& names, const Table& table) {
+  refuse_infinities(Y, names, table);
   for (Index j = 0; j < Y.cols(); ++j)
     if (Y.col(j).array().isNaN().all())
       throw InputError(fmt::format("column '{}' has no values; fill it in or leave it out",
@@ -223,10 +332,10 @@ void read_targets(const Table& table, const Roles& r, const FitOptions& o, Model
 
 ModelData read_data(const Table& table, const FitOptions& o, const Tell& tell) {
   if (o.lags > 0) return read_windows(table, o, tell);
-  const Roles r = find_roles(table, o);
+  const Roles r = find_roles(table, o, tell);
   ModelData d;
   std::vector<std::string> notes;
-  d.inputs = InputColumns::from(table, r.inputs, &notes);
+  d.inputs = InputColumns::from(table, r.inputs, &notes, circular_inputs(table, o, r.inputs));
   for (const auto& note : notes) tell(note);
   d.X = d.inputs.apply(table);
   read_targets(table, r, o, d, tell);
@@ -236,9 +345,11 @@ ModelData read_data(const Table& table, const FitOptions& o, const Tell& tell) {
   for (const Index j : r.targets)
     d.output_names.push_back(table.names[static_cast<std::size_t>(j)]);
 
-  refuse_infinities(d.X, d.inputs.names());
-  check_outputs(d.Y, d.output_names);
-  const auto keep = kept_rows(d.X, d.Y, o.missing, 0);
+  d.formats = formats_of(table, d.inputs, d.output_names);
+
+  refuse_infinities(d.X, d.inputs.names(), table);
+  check_outputs(d.Y, d.output_names, table);
+  const auto keep = kept_rows(d.X, d.Y, o.missing, cell_name(table, r));
   if (o.gplvm > 0 && o.missing == "model") {
     if (static_cast<Index>(keep.size()) < d.X.rows())
       tell(fmt::format("{} of {} rows have no target: only the GP-LVM uses them",

@@ -98,9 +98,10 @@ ModelData read_outputs(const Table& table, const FitOptions& o, const Tell& tell
   }
   const auto outputs = output_columns(table, o.target, others, tell);
   d.Y = numeric_columns(table, outputs);
-  check_outputs(d.Y, names_of(table, outputs));
+  check_outputs(d.Y, names_of(table, outputs), table);
   d.views = views_of(o.views, table, outputs);
   d.output_names = names_of(table, outputs);
+  d.formats = formats_of(table, {}, d.output_names);
   return d;
 }
 

@@ -55,6 +55,7 @@ FitRequest prepare(const ModelChoice& choice, FitOptions options, ModelData data
   out.entry = choice.has_inputs() ? &choice.resolve(data, strict) : only;
   out.model = choice.name_of(*out.entry);
   check_lengths(options, *out.entry, data.count());
+  options.kernel = kernel_on_columns(options.kernel, data.inputs);
   out.options = std::move(options);
   out.data = std::move(data);
   out.tell = std::move(tell);

@@ -129,10 +129,12 @@ RegressionFit Regression::fit() {
         "there is very little noise; predictions are unharmed unless it is close to the "
         "noise variance",
         summary.jitter));
-  const double n = static_cast<double>(X_.rows()),
-               flops = 2.0 * static_cast<double>(u.size()) * n * n * n;
-  const bool wanted = options_.standard_errors == Switch::on ||
-                      (options_.standard_errors == Switch::automatic && flops < 2e11);
+  const double n = static_cast<double>(X_.rows()), flops = 2.0 * static_cast<double>(u.size()) * n *
+                                                           n * (n + static_cast<double>(X_.cols()));
+  constexpr Index most = 1000;  // the Hessian grows with the square of the number of parameters
+  const bool wanted =
+      options_.standard_errors == Switch::on ||
+      (options_.standard_errors == Switch::automatic && flops < 2e11 && u.size() <= most);
   // Nobody waits for them when it was stopped.
   if (wanted && summary.stop != Stop::evaluated && !trainer.stopped())
     out.standard_errors = find_standard_errors(u, jitter, summary.warnings);

@@ -78,14 +78,6 @@ NamedColumns simulate_steps(const RegressionFit& fit, const Table& table, const 
   return out;
 }
 
-// What a regression is scored on: the rows of a table or, of an autoregression, the windows of its
-// series.
-LagWindows scored_rows(const RegressionFit& fit, const Table& table) {
-  RowMatrix Y = columns_of(table, fit.output_names);
-  if (const Index lags = fit.lags()) return lag_windows(Y, lags);
-  return {inputs_of(fit, table), std::move(Y)};
-}
-
 }  // namespace
 
 Answer RegressionFit::details() const {
@@ -119,8 +111,8 @@ Answer RegressionFit::details() const {
 NamedColumns RegressionFit::predict(const Table& rows, TableQuestion& q) const {
   draw_parameters(*this, q);
   if (q.steps > 0) return simulate_steps(*this, rows, q);
-  if (!q.input_variance.empty()) refuse_together(q, "--input-variance");
-  const RowMatrix X = inputs_of(*this, rows), variance = input_variance_of(*this, rows, q);
+  const auto [X, variance] = input_rows_of(*this, rows, q, input_scaling);
+  if (variance.size()) refuse_together(q, "--input-variance");
   NamedColumns out = in_blocks(X.rows(), block, [&](Index first, Index n) {
     return predict_rows(*this, X.middleRows(first, n),
                         variance.size() ? RowMatrix(variance.middleRows(first, n)) : variance, q);
@@ -129,9 +121,14 @@ NamedColumns RegressionFit::predict(const Table& rows, TableQuestion& q) const {
   return out;
 }
 
-Answer RegressionFit::evaluate(const Table& rows, const TableQuestion&) const {
-  const auto [X, Y] = scored_rows(*this, rows);
-  return number_scores(Y, predict(X), output_names);
+Answer RegressionFit::evaluate(const Table& rows, const TableQuestion& q) const {
+  RowMatrix Y = columns_of(rows, output_names);
+  if (const Index lags = this->lags()) {
+    const LagWindows windows = lag_windows(Y, lags);
+    return number_scores(windows.Y, predict(windows.X), output_names);
+  }
+  const auto [X, variance] = input_rows_of(*this, rows, q, input_scaling);
+  return number_scores(Y, variance.size() ? predict(X, variance) : predict(X), output_names);
 }
 
 NamedColumns RegressionFit::sample(const Table& rows, const TableQuestion& q) const {

@@ -152,6 +152,7 @@ void FitRequest::name(FitRecord& fit) const {
   if (entry->form != Form::plain) fit.form = entry->label();
   fit.input_columns = data.inputs;
   fit.output_names = data.output_names;
+  fit.formats = data.formats;
 }
 
 Index FitRequest::inducing() const { return parsed_inducing(options.inducing); }

@@ -14,7 +14,7 @@ namespace {
 
 // A mistake shows before the data are read.
 void check_call(const FitOptions& o, const ModelChoice& choice) {
-  static_cast<void>(Kernel(o.kernel));
+  if (!names_columns(o.kernel)) static_cast<void>(Kernel(o.kernel));
   choice.check();
   check_pairs(o);
   check_likelihood(o.likelihood);
@@ -33,7 +33,7 @@ void check_call(const FitOptions& o, const ModelChoice& choice) {
 ModelData read(const std::string& path, const FitOptions& o, const ModelChoice& choice,
                const Tell& tell) {
   if (choice.has_inputs() && streams(path, o, choice, tell)) return stream_training(path, o, tell);
-  const Table table = read_table(path, {.header = parse_header(o.header)});
+  const Table table = read_table(path, table_options(o));
   for (const auto& note : table.notes) tell(note);
   return read_for(choice, table, o, tell);
 }

@@ -58,7 +58,9 @@ struct TrainingBlocks {
   std::vector<std::string> output_names;
   std::optional<Likelihood> likelihood = {};
   Labels labels = {};
-  std::function<void(const std::function<void(Index first, ConstRows X, ConstRows Y)>&)> each;
+  CellFormats formats = {};
+  std::function<void(const std::function<void(const CellName& cell, ConstRows X, ConstRows Y)>&)>
+      each;
 };
 
 void name_outputs(TrainingBlocks& blocks, const Table& table, const Roles& r) {
@@ -79,12 +81,14 @@ std::map<std::string, std::set<std::string>> text_levels(const std::string& path
   };
   TableBlocks first(path, options);
   while (const auto table = first.next()) {
+    // A block before may have shown only cells that are plain numbers as well.
+    options.formats.insert(table->formats.begin(), table->formats.end());
     for (const Index j : r.inputs)
       if (table->is_text(j)) names.insert(name_of(*table, j));
     classes.add(*table, target);
     if (classes.are_text()) names.insert(name_of(*table, target));
   }
-  options.text_columns.assign(names.begin(), names.end());
+  for (const auto& name : names) options.formats[name] = CellFormat::text;
   std::map<std::string, std::set<std::string>> levels;
   if (names.empty()) return levels;
   TableBlocks second(path, options);
@@ -100,16 +104,18 @@ std::map<std::string, std::set<std::string>> text_levels(const std::string& path
 }
 
 TrainingBlocks text_blocks(const std::string& train, const FitOptions& o, const Tell& tell) {
-  TableOptions options{.header = parse_header(o.header)};
+  TableOptions options = table_options(o);
   const Table head = *TableBlocks(train, options).next();
   for (const auto& note : head.notes) tell(note);
-  const Roles r = find_roles(head, o);
+  const Roles r = find_roles(head, o, tell);
   TrainingBlocks out;
   TargetClasses classes(o);
   const auto levels = text_levels(train, options, r, classes);
+  const auto periods = circular_inputs(head, o, r.inputs);
   for (const Index j : r.inputs) {
     const std::string& name = head.names[static_cast<std::size_t>(j)];
-    out.inputs.columns.push_back({name, {}});
+    const auto circle = periods.find(name);
+    out.inputs.columns.push_back({name, {}, circle == periods.end() ? 0.0 : circle->second});
     if (const auto at = levels.find(name); at != levels.end()) {
       out.inputs.columns.back().levels.assign(at->second.begin(), at->second.end());
       tell(fmt::format("column '{}' holds text: coded one-hot as {} columns", name,
@@ -117,13 +123,14 @@ TrainingBlocks text_blocks(const std::string& train, const FitOptions& o, const 
     }
   }
   name_outputs(out, head, r);
+  out.formats = options.formats;
   out.labels = classes.labels();
   out.likelihood = classes.likelihood(out.output_names, tell);
   out.each = [path = train, options, r, inputs = out.inputs,
               labels = out.labels](const auto& visit) {
     TableBlocks blocks(path, options);
     while (const auto table = blocks.next())
-      visit(blocks.first_row(), inputs.apply(*table),
+      visit(cell_name(*table, r), inputs.apply(*table),
             labels.classes() > 0 ? RowMatrix(labels.encode(*table, r.targets.front()))
                                  : numeric_columns(*table, r.targets));
   };
@@ -134,10 +141,10 @@ TrainingBlocks npy_blocks(const std::string& train, const FitOptions& o,
                           std::shared_ptr<FileRows>& in_place, const Tell& tell) {
   const Table head =
       numeric_table(RowMatrix::Zero(1, FileRows(train, {}, {}).columns()));  // for the names
-  const Roles r = find_roles(head, o);
+  const Roles r = find_roles(head, o, tell);
   in_place = std::make_shared<FileRows>(train, r.inputs, r.targets);
   TrainingBlocks out;
-  out.inputs = InputColumns::from(head, r.inputs);
+  out.inputs = InputColumns::from(head, r.inputs, nullptr, circular_inputs(head, o, r.inputs));
   name_outputs(out, head, r);
   // All columns are read as outputs, among which a missing value is no error.
   std::vector<Index> columns = r.inputs;
@@ -147,12 +154,15 @@ TrainingBlocks npy_blocks(const std::string& train, const FitOptions& o,
   const auto each_block = [rows, D](const auto& visit) {
     Sweep(*rows, 4096).for_each_block([&](const DataBlock& block) {
       const Eigen::Map<const RowMatrix> values(block.y, block.x.n, block.outputs);
-      visit(block.x.first, values.leftCols(D), values.rightCols(block.outputs - D));
+      const auto row = [first = block.x.first](Index i) {
+        return fmt::format("row {} has a missing value", first + i);
+      };
+      visit(row, values.leftCols(D), values.rightCols(block.outputs - D));
     });
   };
   TargetClasses classes(o);
   if (classes.are_there())
-    each_block([&](Index, ConstRows, ConstRows Y) { classes.add(Vector(Y.col(0))); });
+    each_block([&](const CellName&, ConstRows, ConstRows Y) { classes.add(Vector(Y.col(0))); });
   out.labels = classes.labels();
   out.likelihood = classes.likelihood(out.output_names, tell);
   if (!classes.are_there()) {
@@ -161,8 +171,8 @@ TrainingBlocks npy_blocks(const std::string& train, const FitOptions& o,
   }
   in_place = nullptr;
   out.each = [each_block, labels = out.labels](const auto& visit) {
-    each_block([&](Index first, ConstRows X, ConstRows Y) {
-      visit(first, X, RowMatrix(labels.encode(Vector(Y.col(0)))));
+    each_block([&](const CellName& cell, ConstRows X, ConstRows Y) {
+      visit(cell, X, RowMatrix(labels.encode(Vector(Y.col(0)))));
     });
   };
   return out;
@@ -178,8 +188,8 @@ Pass pass_over(const TrainingBlocks& blocks, const std::string& policy,
                const std::function<void(const RowMatrix&)>& body) {
   constexpr double inf = std::numeric_limits<double>::infinity();
   Pass out;
-  blocks.each([&](Index first, ConstRows X, ConstRows Y) {
-    const auto keep = kept_rows(X, Y, policy, first);
+  blocks.each([&](const CellName& cell, ConstRows X, ConstRows Y) {
+    const auto keep = kept_rows(X, Y, policy, cell);
     RowMatrix rows(static_cast<Index>(keep.size()), X.cols() + Y.cols());
     rows.leftCols(X.cols()) = take_rows(X, keep);
     rows.rightCols(Y.cols()) = take_rows(Y, keep);
@@ -241,6 +251,7 @@ ModelData stream_training(const std::string& train, const FitOptions& o, const T
   d.output_names = blocks.output_names;
   d.likelihood = blocks.likelihood;
   d.labels = blocks.labels;
+  d.formats = blocks.formats;
   const auto D = static_cast<Index>(d.inputs.names().size()),
              P = static_cast<Index>(d.output_names.size());
   Pass pass;

@@ -12,6 +12,7 @@
 #include "covary/data/metrics.hpp"
 #include "covary/error.hpp"
 #include "covary/models/fit_options.hpp"
+#include "covary/models/model_data.hpp"
 #include "models/fit_json.hpp"
 #include "models/words.hpp"
 
@@ -21,29 +22,69 @@ using nlohmann::json;
 
 namespace {
 
-RowMatrix checked(RowMatrix rows, const std::vector<std::string>& names, bool may_be_missing) {
-  for (Index i = 0; i < rows.rows(); ++i)
-    for (Index j = 0; j < rows.cols(); ++j) {
-      const double v = rows(i, j);
-      constexpr double largest = 1e150;  // variances are squares
-      if (std::abs(v) > largest || (std::isnan(v) && !may_be_missing))
-        throw InputError(fmt::format("row {} of column '{}' is {}; drop the row or fix the cell", i,
-                                     names[static_cast<std::size_t>(j)],
-                                     std::isnan(v)   ? "missing"
-                                     : std::isinf(v) ? "infinite"
-                                                     : "too large to square"));
-    }
-  return rows;
-}
+bool has_learned_missing(const FitRecord& fit) { return fit.form.ends_with("--missing learn"); }
 
 }  // namespace
 
 RowMatrix inputs_of(const FitRecord& fit, const Table& table, bool may_be_missing) {
-  return checked(fit.input_columns.apply(table), fit.input_names(), may_be_missing);
+  RowMatrix X = fit.input_columns.apply(table);
+  const auto missing = [](const auto& row) { return row.array().isNaN().any(); };
+  for (Index i = 0; i < X.rows() && !may_be_missing; ++i)
+    if (missing(X.row(i)))
+      throw InputError(
+          missing_cell(table, fit.input_columns.find(table), i) +
+          ", which is an input; --missing drop leaves such rows out, --missing learn averages over "
+          "what the input may be");
+  refuse_infinities(X, fit.input_names(), table);
+  return X;
+}
+
+AskedInputs input_rows_of(const FitRecord& fit, const Table& table, const TableQuestion& q,
+                          const Scaling& scaling) {
+  const bool learn = q.missing == "learn" || (q.missing == "auto" && has_learned_missing(fit));
+  AskedInputs out{inputs_of(fit, table, learn), input_variance_of(fit, table, q)};
+  if (learn && out.mean.array().isNaN().any()) out.average_over_missing(scaling);
+  return out;
+}
+
+void AskedInputs::average_over_missing(const Scaling& scaling) {
+  if (variance.size() == 0) variance.setZero(mean.rows(), mean.cols());
+  for (Index i = 0; i < mean.rows(); ++i)
+    for (Index d = 0; d < mean.cols(); ++d)
+      if (std::isnan(mean(i, d))) {
+        mean(i, d) = scaling.shift(d);
+        variance(i, d) = scaling.scale(d) * scaling.scale(d);
+      }
+}
+
+Table asked_rows(const FitNode& fit, Table table, const TableQuestion& q) {
+  if (q.missing != "drop" && q.missing != "error") return table;
+  const auto keep = fit.input_columns.complete_rows(table);
+  const Index dropped = table.rows() - static_cast<Index>(keep.size());
+  if (dropped == 0) return table;
+  if (q.missing == "error") {
+    Index first = 0;  // the first row that is not complete
+    while (first < static_cast<Index>(keep.size()) &&
+           keep[static_cast<std::size_t>(first)] == first)
+      ++first;
+    throw InputError(missing_cell(table, fit.input_columns.find(table), first) +
+                     ", which is an input; --missing drop leaves such rows out");
+  }
+  q.say(fmt::format("skipping {} of {} rows: an input is missing", dropped, table.rows()));
+  return table.take(keep);
+}
+
+void check_missing(const FitNode& fit, const std::string& policy) {
+  if (policy != "auto" && (fit.input_columns.columns.empty() || fit.lags() > 0))
+    throw Unsupported(
+        "--missing is for models with inputs; this one takes missing cells as they "
+        "are");
 }
 
 RowMatrix outputs_of(const FitRecord& fit, const Table& table) {
-  return checked(columns_of(table, fit.output_names), fit.output_names, true);
+  RowMatrix Y = columns_of(table, fit.output_names);
+  refuse_infinities(Y, fit.output_names, table);
+  return Y;
 }
 
 Vector exposure_of(const Table& table, const TableQuestion& question) {
@@ -142,9 +183,12 @@ void add_moments(const FitRecord& fit, const Prediction& p, NamedColumns& out) {
     const Vector half = normal_975 * p.variance_y.col(k).array().sqrt();
     out.add("mean" + suffix, p.mean.col(k));
     out.add("variance" + suffix, p.variance_y.col(k));
+    out.add("sd" + suffix, p.variance_y.col(k).array().sqrt().matrix());
     out.add("variance_f" + suffix, p.variance_f.col(k));
     out.add("lower" + suffix, p.mean.col(k) - half);
     out.add("upper" + suffix, p.mean.col(k) + half);
+    if (is_date(fit.formats, fit.output_names[static_cast<std::size_t>(k)]))
+      for (const char* name : {"mean", "lower", "upper"}) out.dates.push_back(name + suffix);
   }
 }
 

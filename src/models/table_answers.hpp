@@ -22,6 +22,16 @@ inline RowMatrix columns_of(const Table& table, const std::vector<std::string>& 
 // and the column, for what is infinite and, unless it may be missing, for NaN.
 RowMatrix inputs_of(const FitRecord& fit, const Table& table, bool may_be_missing = false);
 RowMatrix outputs_of(const FitRecord& fit, const Table& table);
+// The inputs of a table as points, or as Gaussians where --input-variance says so or, by --missing
+// learn, where they are missing.
+struct AskedInputs {
+  RowMatrix mean, variance;  // no variance of points
+
+  // What is missing gets its prior, N(0, 1) in the units that the model sees.
+  void average_over_missing(const Scaling& scaling);
+};
+AskedInputs input_rows_of(const FitRecord& fit, const Table& table, const TableQuestion& question,
+                          const Scaling& scaling);
 // The column that --exposure names, or none.
 Vector exposure_of(const Table& table, const TableQuestion& question);
 // The columns that --input-variance names, one for each input; or none.

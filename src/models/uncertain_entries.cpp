@@ -80,8 +80,9 @@ Fit make_noisy_inputs(FitRequest& r) {
   });
 }
 
-const std::string of_both = reads::any_fit + reads::scaling + reads::settings + reads::kept +
-                            " inputs likelihood kernel missing folds jitter inducing restarts";
+const std::string of_both =
+    reads::any_fit + reads::scaling + reads::settings + reads::kept +
+    " inputs circular likelihood kernel missing folds jitter inducing restarts";
 
 ModelEntry entry(const char* name, Form form, const char* sentence, const char* use,
                  const char* page, Cost (*cost)(const ProblemSize&), Fit (*make)(FitRequest&)) {

@@ -94,7 +94,8 @@ std::vector<ModelEntry> warped_entries() {
            "4·N·M²·Q + 4·Q·N³", "Q·N²", "latent-variables.md#regression-through-a-warp",
            costs::warped, "missing-outputs several-outputs",
            reads::any_fit + reads::scaling + reads::settings + reads::kept +
-               " inputs likelihood kernel missing folds jitter inducing latent dynamics-kernel "
+               " inputs circular likelihood kernel missing folds jitter inducing latent "
+               "dynamics-kernel "
                "restarts",
            with_any({{"predict", "loss"}, {"evaluate", ""}, {"compare", ""}}), make_warped,
            "warped", restore_warped}};

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+
+#include "covary/data/csv.hpp"
 
 namespace covary {
 namespace {
@@ -47,6 +50,44 @@ Ticks nice_ticks(double low, double high, int count) {
     out.labels.push_back(label(value, step, largest));
   }
   return out;
+}
+
+Ticks date_ticks(double low, double high, int count) {
+  using namespace std::chrono;
+  constexpr double month = 30.44, year = 12.0 * month, least = 15.0 / 1440.0;
+  const double rough = (high - low) / std::max(1, count);
+  // Beyond the calendar, or within a quarter of an hour, plain numbers.
+  if (std::max(std::abs(low), std::abs(high)) > 1e6 || rough < least || rough > 200.0 * year)
+    return nice_ticks(low, high, count);
+  Ticks out;
+  const auto steps = {least, 2 * least, 1.0 / 24, 0.125, 0.25, 0.5, 1.0, 2.0, 7.0, 14.0};
+  for (const double step : steps) {
+    if (step < rough) continue;
+    for (double at = std::ceil(low / step - 1e-9) * step; at <= high; at += step) {
+      std::string text = format_date(at).substr(0, 16);
+      if (const auto t = text.find('T'); t != text.npos) text[t] = ' ';
+      out.at.push_back(at);
+      out.labels.push_back(std::move(text));
+    }
+    return out;
+  }
+  int months = 1;
+  for (const int step : {1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 2400}) {
+    months = step;
+    if (step * month >= rough) break;
+  }
+  const year_month_day first{sys_days{days{static_cast<int>(std::floor(low))}}};
+  const int begin = static_cast<int>(first.year()) * 12 +
+                    static_cast<int>(static_cast<unsigned>(first.month())) - 1;
+  for (int k = begin / months * months;; k += months) {
+    const year_month_day date{std::chrono::year{k / 12},
+                              std::chrono::month{static_cast<unsigned>(k % 12 + 1)}, day{1}};
+    const auto at = static_cast<double>(sys_days{date}.time_since_epoch().count());
+    if (at > high) return out;
+    if (at < low) continue;
+    out.at.push_back(at);
+    out.labels.push_back(format_date(at).substr(0, months % 12 == 0 ? 4 : 7));
+  }
 }
 
 bool Range::drawable(double v) { return std::abs(v) <= 1e300; }

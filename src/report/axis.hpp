@@ -16,6 +16,9 @@ struct Ticks {
 // the digits that tell them apart.
 Ticks nice_ticks(double low, double high, int count);
 
+// The same of days since 1970-01-01: the beginnings of years, months, days or hours.
+Ticks date_ticks(double low, double high, int count);
+
 // The values that an axis has to hold. Numbers that are not finite, or beyond ±1e300, do not count
 // and are not drawn.
 class Range {

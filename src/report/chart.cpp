@@ -179,6 +179,11 @@ Chart& Chart::y_limits(double low, double high) {
   return *this;
 }
 
+Chart& Chart::dates_on_x(bool dates) {
+  dates_ = dates;
+  return *this;
+}
+
 Chart& Chart::log_y() {
   log_y_ = true;
   return *this;
@@ -231,11 +236,14 @@ Figure Chart::figure() const {
   const double left = 18.0 + L.character * static_cast<double>(longest(y_ticks.labels));
   const double plot_width = L.width - left - L.right;
   const Axis x(limited(x_range, x_limits_, has_points ? 0.03 : 0.0), 0.0, plot_width, false);
-  Ticks x_ticks = x.ticks(L.x_ticks);
+  const auto ticks_of_x = [&](int count) {
+    return dates_ ? date_ticks(x.low(), x.high(), count) : x.ticks(count);
+  };
+  Ticks x_ticks = ticks_of_x(L.x_ticks);
   for (int count = L.x_ticks - 1; count > 0; --count) {  // until the labels have room
     const auto length = static_cast<double>(longest(x_ticks.labels)) + 2.0;
     if (length * L.character * static_cast<double>(x_ticks.at.size()) <= plot_width) break;
-    x_ticks = x.ticks(count);
+    x_ticks = ticks_of_x(count);
   }
 
   Figure out{title_, description_, caption_, L.width, L.height, wide_, "", legend_};

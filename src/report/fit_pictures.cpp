@@ -190,6 +190,7 @@ Figure curve_figure(const RegressionFit& fit, Index output,
   const Prediction p = fit.predict(at);
   const std::string name = output_name(fit, output);
   Chart chart("The fit of " + name, input_name(fit, 0), name, true);
+  chart.dates_on_x(is_date(fit.formats, input_name(fit, 0)));
   add_bands(chart, x, p, output);
   const auto draws = function_draws(fit, at, options);
   for (std::size_t i = 0; i < draws.size(); ++i)
@@ -229,6 +230,7 @@ std::vector<Figure> component_figures(const RegressionFit& fit, Index output) {
                  half = normal_975 * parts[i].variance.col(output).cwiseSqrt();
     out.push_back(
         Chart(parts[i].name, input_name(fit, 0), output_name(fit, output))
+            .dates_on_x(is_date(fit.formats, input_name(fit, 0)))
             .band(x, mean - half, mean + half, Ink::function, "95 % band")
             .line(x, mean, Ink::mean, "mean")
             .describe(fmt::format("The part of {} due to {}, between {} and {}.",
@@ -270,6 +272,7 @@ std::vector<Figure> slice_figures(const RegressionFit& fit, Index output,
     add_bands(chart, s.x, s.p, output);
     out.push_back(
         chart.line(s.x, mean, Ink::mean, "mean")
+            .dates_on_x(is_date(fit.formats, name))
             .rug(X.col(inputs[i]), Ink::data, rug_words(fit))
             .x_limits(s.x(0), s.x(s.x.size() - 1))
             .y_limits(shown.low(), shown.high())

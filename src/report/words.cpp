@@ -51,9 +51,9 @@ std::string term_words(const KernelPtr& term) {
 }  // namespace
 
 std::string input_name(const RegressionFit& fit, Index d) {
-  return d < static_cast<Index>(fit.input_names().size())
-             ? fit.input_names()[static_cast<std::size_t>(d)]
-             : fmt::format("x{}", d);
+  const auto names = fit.input_names();
+  return d < static_cast<Index>(names.size()) ? names[static_cast<std::size_t>(d)]
+                                              : fmt::format("x{}", d);
 }
 
 std::string output_name(const RegressionFit& fit, Index p) {

@@ -46,7 +46,7 @@ class Contract(CommandLine):
         self.assertEqual(run.returncode, 0)
         with open(self.path("p.csv"), encoding="utf-8") as f:
             lines = f.read().splitlines()
-        self.assertEqual(lines[0], "mean,variance,variance_f,lower,upper")
+        self.assertEqual(lines[0], "mean,variance,sd,variance_f,lower,upper")
         self.assertEqual(len(lines), 302)
         self.assertIn("kernel.lengthscales", covary("show", self.path("m.cov")).stdout)
 

@@ -200,8 +200,8 @@ BAD = {
     "a row too short": lambda rows: text_of(rows[:4] + [rows[4][:2]] + rows[5:]),
 }
 # What a refusal of it names: the cell, or the column.
-NAMED = {"a word among the inputs": "'u'", "a word among the outputs": "'y'", "nan among the inputs": "row 4",
-         "inf among the inputs": "row 4", "-inf among the outputs": "row 4", "inf and -inf": "row 4"}
+NAMED = {"a word among the inputs": "'u'", "a word among the outputs": "'y'", "nan among the inputs": "line 6",
+         "inf among the inputs": "line 6", "-inf among the outputs": "line 6", "inf and -inf": "line 6"}
 
 
 class BadTables(EveryModel):

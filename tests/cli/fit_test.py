@@ -253,7 +253,7 @@ class MissingInputs(CommandLine):
         text = lambda rows: "u,v,a,b\n" + "".join(",".join(map(str, row)) + "\n" for row in rows)
         table = self.write("holed.csv", text(rows))
         fit = ("fit", table, "--target", "a,b", "--max-iter", "100")
-        self.refused(*fit, says=["row 20", "--missing learn"])
+        self.refused(*fit, says=["line 22 has no value in column 'v'", "--missing learn"])
         learned = self.json_of(*fit, "--missing", "learn", "--inducing", "20", "--out", self.path("l.cov"))
         self.assertEqual((learned["model"], learned["n"], learned["diagnostics"]["missing_inputs"]), ("vfe", 60, 40))
         scores = self.json_of("evaluate", self.path("l.cov"), self.write("whole.csv", text(rows[:20])))

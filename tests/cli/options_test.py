@@ -22,6 +22,7 @@ VALUES = {
     "bounds": (("--bounds", "kernel.variance=0.9,1.1"), ()),
     "tie": (("--tie", "kernel.variance=2*kernel.lengthscales"), ("--kernel", "se")),
     "noise": (("--noise", "s"), ()), "exposure": (("--exposure", "e"), ()), "weights": (("--weights", "w"), ()),
+    "circular": (("--circular", "t=3"), ()),
     "missing": (("--missing", "drop"), ()), "scale": (("--scale", "none"), ()), "no-scale": (("--no-scale",), ()),
     "pca": (("--pca", "1"), ()), "gplvm": (("--gplvm", "1"), ()), "jitter": (("--jitter", "0.01"), ()),
     "max-iter": (("--max-iter", "2"), ()), "max-seconds": (("--max-seconds", "1e-9"), ()),

@@ -114,7 +114,7 @@ class Predict(CommandLine):
         rows = ["1.25"] * 400_000
         for bad, status in (("word", 2), ("1,2", 1)):
             table = self.write("bad.csv", "x\n" + "\n".join([*rows, bad]) + "\n")
-            self.refused("predict", model, table, "--out", self.path("p.csv"), status=status, says=["from"])
+            self.refused("predict", model, table, "--out", self.path("p.csv"), status=status, says=["line 400002"])
             self.assertFalse(os.path.exists(self.path("p.csv")))
 
     def test_text_columns_stay_text_when_a_table_has_numbers_there(self):

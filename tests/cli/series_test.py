@@ -49,7 +49,7 @@ class Series(CommandLine):
             run = covary("predict", self.path("s.cov"), self.table, "--steps", "5", "--propagation", how)
             self.assertEqual(run.returncode, 0, run.stderr)
             rows = list(csv.DictReader(io.StringIO(run.stdout)))
-            self.assertEqual((len(rows), list(rows[0])[:4]), (5, ["step", "mean_a", "variance_a", "variance_f_a"]))
+            self.assertEqual((len(rows), list(rows[0])[:4]), (5, ["step", "mean_a", "variance_a", "sd_a"]))
             self.assertLess(abs(float(rows[4]["mean_a"]) - self.rows[94][1]), 0.3)
 
     def test_missing_values_leave_windows_out(self):

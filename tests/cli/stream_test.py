@@ -93,10 +93,11 @@ class Stream(CommandLine):
                     streamed = self.fit(train, "--stream", *more, target=target)
                     self.same(streamed, self.fit(train, *more, target=target))
                     self.assertEqual(streamed["n"], 598)
-            self.refused("fit", train, "--target", target, "--stream", "--missing", "error", says=["row 10", "--missing drop"])
+            self.refused("fit", train, "--target", target, "--stream", "--missing", "error",
+                         says=["line 12 has no value in column 'y'" if name == "csv" else "row 10", "--missing drop"])
         rows[30][0] = math.nan
         train = self.binary("gaps.npy", npy(rows))
-        self.refused("fit", train, "--target", "2", "--stream", says=["row 30", "missing input"])
+        self.refused("fit", train, "--target", "2", "--stream", says=["row 30", "an input"])
         self.assertEqual(self.fit(train, "--stream", "--missing", "drop", target="2")["n"], 597)
 
     def test_two_outputs_with_gaps_of_their_own(self):

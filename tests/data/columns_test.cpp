@@ -66,7 +66,7 @@ TEST(NumericColumns, TakesNumbersAndRefusesText) {
   EXPECT_TRUE(std::isnan(values(3, 1)));
   EXPECT_EQ(numeric_column_numbers(t), (Columns{1, 2, 3, 4, 5}));
   const std::string message = message_of<InputError>([&] { numeric_columns(t, {1, 0}); });
-  EXPECT_NE(message.find("'sex' holds text, the first 'M' at data row 0"), std::string::npos);
+  EXPECT_NE(message.find("'sex' holds text, the first 'M' in line 2"), std::string::npos);
   EXPECT_THROW(numeric_columns(t, {6}), InputError);
 }
 
@@ -85,7 +85,7 @@ TEST(OneHot, MissingCellsAreNaNAndLevelsCanBeGiven) {
   EXPECT_EQ(h.values.row(0), (RowMatrix{{0, 1, 0}}));
   EXPECT_TRUE(h.values.row(1).array().isNaN().all());
   const std::string message = message_of<InputError>([&] { one_hot(t, 0, {"b", "c"}); });
-  EXPECT_NE(message.find("'k' has the value 'a' at data row 2; known are b, c"), std::string::npos);
+  EXPECT_NE(message.find("'k' has the value 'a' in line 4; known are b, c"), std::string::npos);
 }
 
 }  // namespace

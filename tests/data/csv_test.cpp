@@ -129,7 +129,7 @@ TEST(Csv, OtherTextStaysTextAndAStrayWordIsNoted) {
   EXPECT_EQ(t.text[1], (Names{"1", "2", "oops"}));
   EXPECT_TRUE(t.values.array().isNaN().all());
   ASSERT_EQ(t.notes.size(), 1U);
-  EXPECT_EQ(t.notes[0], "column 'x' is kept as text because of 'oops' in data row 2");
+  EXPECT_EQ(t.notes[0], "column 'x' is kept as text because of 'oops' in line 4");
 }
 
 TEST(Csv, NumbersAtTheEdgeOfDoubles) {

@@ -82,10 +82,10 @@ TEST(Labels, AnUnseenClassIsRefusedOrMissing) {
   const Labels labels = Labels::from(Names{"a", "b"});
   const Table t = csv("x,kind\n1,b\n2,c\n3,a\n");
   const std::string message = message_of<InputError>([&] { labels.encode(t, 1); });
-  expect_in(message, "column 'kind' has the class 'c' at data row 1");
+  expect_in(message, "column 'kind' has the class 'c' in line 3");
   expect_in(message, "known are a, b");
   expect_codes(labels.encode(t, 1, Unseen::missing), {1, nan, 0});
-  expect_in(message_of<InputError>([&] { labels.encode(Vector{{3.0}}); }), "'3' at data row 0");
+  expect_in(message_of<InputError>([&] { labels.encode(Vector{{3.0}}); }), "'3' in row 0");
   EXPECT_THROW(Labels{}.encode(t, 1), InputError);
 }
 
@@ -96,7 +96,7 @@ TEST(Labels, WhatIsNoSetOfClassesIsRefused) {
             "column 'k' has no label");
   const std::string message =
       message_of<InputError>([] { Labels::from(csv("k,x\n1,1\n2.5,2\n"), 0); });
-  expect_in(message, "column 'k' has 2.5 at data row 1");
+  expect_in(message, "column 'k' has 2.5 in line 3");
   expect_in(message, "regression");
   EXPECT_THROW(Labels::from(Vector{{1, std::numeric_limits<double>::infinity()}}), InputError);
   EXPECT_THROW(Labels::from(csv("k,x\na,1\nb,2\n"), 2), InputError);

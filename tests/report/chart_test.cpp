@@ -47,6 +47,22 @@ TEST(Ticks, TellApartAndStayFewForAnyRange) {
       }
 }
 
+TEST(Ticks, OfDatesAreBeginningsOfPeriods) {
+  using Labels = std::vector<std::string>;
+  EXPECT_EQ(date_ticks(18630, 18990, 4).labels, (Labels{"2021-04", "2021-07", "2021-10"}));
+  EXPECT_EQ(date_ticks(10000, 18990, 5).labels, (Labels{"2000", "2005", "2010", "2015", "2020"}));
+  EXPECT_EQ(
+      date_ticks(18659, 18661, 4).labels,
+      (Labels{"2021-02-01", "2021-02-01 12:00", "2021-02-02", "2021-02-02 12:00", "2021-02-03"}));
+  EXPECT_EQ(date_ticks(18659, 18659.001, 4).at, nice_ticks(18659, 18659.001, 4).at);
+  for (const double width : {0.2, 3.0, 50.0, 700.0, 4e4})
+    for (const int count : {1, 3, 6}) {
+      const Ticks t = date_ticks(18650.3, 18650.3 + width, count);
+      EXPECT_LE(t.at.size(), static_cast<std::size_t>(count + 1)) << width;
+      for (const double at : t.at) EXPECT_TRUE(at >= 18650.3 && at <= 18650.3 + width);
+    }
+}
+
 TEST(Range, NeverHasZeroWidth) {
   for (const double v : {0.0, 5.0, -1e-200, 1e200, 3e-310}) {
     Range r;

@@ -1,11 +1,24 @@
 #pragma once
 
+#include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "covary/data/table.hpp"
 
 namespace covary {
+
+// Columns by name, in time that does not grow with their number.
+class ColumnNames {
+ public:
+  explicit ColumnNames(const Table& table);
+  // Nothing where there is none; InputError where there are two.
+  std::optional<Index> find(const std::string& name) const;
+
+ private:
+  std::unordered_map<std::string, Index> first_, second_;
+};
 
 // The numbers of the columns that `specs` ask for, in the order asked. A spec is a name, a number
 // from 0, or a range a:b that excludes b (either end may be left out). A name goes before a number.

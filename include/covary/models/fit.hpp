@@ -32,6 +32,7 @@ struct FitRecord {
   Vector standard_errors = {};      // of the free entries of `parameters`, NaN where flat; or none
   InputColumns input_columns = {};  // of a table; none of a model without inputs
   std::vector<std::string> output_names = {};
+  CellFormats formats = {};  // of the inputs and outputs that were dates or marked numbers
   // What else the inference has to say, by name: the terms of a bound, its bracket, …
   std::vector<std::pair<std::string, double>> diagnostics = {};
 
@@ -51,6 +52,7 @@ struct NamedColumns {
   std::vector<Vector> values;
   std::vector<std::string> classes = {};                        // a cell a row, or none
   std::vector<std::pair<std::string, std::string>> facts = {};  // of all rows: name, JSON
+  std::vector<std::string> dates = {};  // names of columns that are days since 1970-01-01
 
   void add(std::string name, const Vector& v) {
     names.push_back(std::move(name));
@@ -63,6 +65,9 @@ struct NamedColumns {
 // line, which say what each is for; the table of models says which model reads which.
 struct TableQuestion {
   std::string exposure, loss;
+  // Rows with missing inputs: error; drop; learn, which averages over what the input may be; or
+  // auto: learn where the model has learned missing inputs, else error.
+  std::string missing = "auto";
   double threshold = 0.5;
   std::vector<std::string> input_variance = {};
   bool components = false, gradients = false;
@@ -164,6 +169,11 @@ struct FitNode::Smaller {
   double loss = 0.0;  // in nats a row
   double numbers = 0.0, numbers_before = 0.0;
 };
+
+// The rows of a table that --missing leaves to be answered.
+Table asked_rows(const FitNode& fit, Table table, const TableQuestion& question);
+// Unsupported for a policy where there are no inputs.
+void check_missing(const FitNode& fit, const std::string& policy);
 
 // FileError for anything that is no model file.
 Fit load(const std::string& path);

@@ -20,7 +20,8 @@ struct FitOptions {
   std::string noise, exposure, weights, label, folds, dynamics, sequences;
   Index lags = 0;
   // What becomes of the data.
-  std::string missing = "model", scale = "auto", header = "auto";
+  std::string missing = "model", scale = "auto", header = "auto", dates = "auto", decimal = "auto";
+  std::vector<std::string> circular;
   bool no_scale = false, stream = false;
   Index pca = 0, gplvm = 0;
   // Inducing variables.

@@ -32,6 +32,7 @@ struct ModelData {
   Vector aux = {}, weights = {};
   InputColumns inputs = {};
   std::vector<std::string> output_names = {};
+  CellFormats formats = {};  // of the inputs and outputs, where they are not plain numbers
   std::vector<std::string> fold_labels = {};  // of the rows, where --folds names a column
   // Of a model of outputs alone: times and the first rows of sequences, views, labels of the rows.
   RowMatrix times = {};
@@ -50,13 +51,35 @@ struct ModelData {
 struct Roles {
   std::vector<Index> targets, noise, exposure, weights, folds, input_variance, inputs;
 };
-Roles find_roles(const Table& table, const FitOptions& o);
-// The rows of a block that --missing keeps; `first` is the number of its first row.
-std::vector<Index> kept_rows(ConstRows X, ConstRows Y, const std::string& policy, Index first);
+// Text columns with a value of their own in most rows are no inputs unless --inputs names them, and
+// `tell` says so. InputError for a column that can be read in two ways.
+Roles find_roles(const Table& table, const FitOptions& o, const Tell& tell = nullptr);
+// Periods of circular inputs by name.
+std::map<std::string, double> circular_inputs(const Table& table, const FitOptions& o,
+                                              const std::vector<Index>& inputs);
+// Those of the table that are among the inputs and outputs.
+CellFormats formats_of(const Table& table, const InputColumns& inputs,
+                       const std::vector<std::string>& outputs);
+// Whether a kernel expression names columns, as se@area does; and the same with their numbers,
+// those of all its indicators for a text column. InputError for a name that is no input's.
+bool names_columns(const std::string& kernel);
+std::string kernel_on_columns(const std::string& kernel, const InputColumns& inputs);
+// How a table for training is read.
+TableOptions table_options(const FitOptions& o);
+// How a table for a fit is read: columns are written as they were in training.
+TableOptions table_options(const FitRecord& fit);
+// Which cell of a row is missing: "line 5 has no value in column 'a'".
+using CellName = std::function<std::string(Index row)>;
+std::string missing_cell(const Table& table, const std::vector<Index>& columns, Index row);
+CellName cell_name(const Table& table, const Roles& roles);  // of a table that outlives it
+// The rows of a block that --missing keeps.
+std::vector<Index> kept_rows(ConstRows X, ConstRows Y, const std::string& policy,
+                             const CellName& cell);
 // NaN is a missing cell; infinities, and what has no square, are an InputError.
-void refuse_infinities(const RowMatrix& values, const std::vector<std::string>& names);
+void refuse_infinities(const RowMatrix& values, const std::vector<std::string>& names,
+                       const Table& table);
 // The same of outputs, where a column without any value is an InputError too.
-void check_outputs(const RowMatrix& Y, const std::vector<std::string>& names);
+void check_outputs(const RowMatrix& Y, const std::vector<std::string>& names, const Table& table);
 void tell_left_out(Index kept, Index all, const std::string& policy, const Tell& tell);
 
 // Throws unless --likelihood is an expression, auto, or one whose classes are counted in the data.

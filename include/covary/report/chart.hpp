@@ -54,6 +54,8 @@ class Chart {
   Chart& x_limits(double low, double high);
   Chart& y_limits(double low, double high);
   Chart& log_y();
+  // The values of x are days since 1970-01-01, and its ticks dates.
+  Chart& dates_on_x(bool dates = true);
 
   Figure figure() const;
 
@@ -72,7 +74,7 @@ class Chart {
   static std::string drawn(const Mark& mark, const Axis& x, const Axis& y, double plot_height);
 
   std::string title_, x_label_, y_label_, description_, caption_;
-  bool wide_, log_y_ = false;
+  bool wide_, log_y_ = false, dates_ = false;
   std::vector<Mark> marks_;
   std::vector<LegendEntry> legend_;
   Limits x_limits_, y_limits_;
