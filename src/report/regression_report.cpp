@@ -85,8 +85,11 @@ void add_parameters(Page& page, const RegressionFit& fit) {
   const auto add = [&](const std::string& name, double shift, double scale) {
     scaling.rows.push_back({name, short_number(shift), short_number(scale)});
   };
+  const auto names = fit.input_names();  // once: they are made of the columns
   for (Index d = 0; d < fit.input_scaling.cols(); ++d)
-    add(input_name(fit, d), fit.input_scaling.shift(d), fit.input_scaling.scale(d));
+    add(d < static_cast<Index>(names.size()) ? names[static_cast<std::size_t>(d)]
+                                             : input_name(fit, d),
+        fit.input_scaling.shift(d), fit.input_scaling.scale(d));
   for (Index p = 0; p < fit.output_scaling.cols(); ++p)
     add(output_name(fit, p), fit.output_scaling.shift(p), fit.output_scaling.scale(p));
   page.table(scaling);
