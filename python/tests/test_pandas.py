@@ -18,9 +18,9 @@ def test_names_are_kept_and_columns_found_by_them(frame):
     np.testing.assert_array_equal(fit.predict_y(frame)[0], expected)  # more columns, any order
     np.testing.assert_array_equal(fit.predict_y(frame[["height", "width"]])[0], expected)
     renamed = frame[["width", "height"]].set_axis(["a", "b"], axis=1)
-    with pytest.raises(cv.InputError, match="lacks the model's inputs width, height; its columns are a, b"):
+    with pytest.raises(cv.InputError, match="lacks the model's inputs 'width', 'height'; its columns are a, b"):
         fit.predict_y(renamed)
-    with pytest.raises(cv.InputError, match="lacks the model's input height; its columns are width, weight, more"):
+    with pytest.raises(cv.InputError, match="lacks the model's input 'height'; its columns are width, weight, more"):
         fit.predict_y(frame[["width", "weight"]].assign(more=1))
 
 

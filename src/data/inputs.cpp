@@ -77,7 +77,7 @@ std::vector<Index> InputColumns::find(const Table& table) const {
     if (const auto j = there.find(c.name))
       out.push_back(*j);
     else
-      missing.push_back(c.name);
+      missing.push_back("'" + c.name + "'");
   const bool as_many = table.cols() == static_cast<Index>(columns.size());
   // Names c0, c1, … of a table of inputs alone may count them otherwise than training did.
   if (as_many && (!table.has_header || (are_numbered(columns) && !missing.empty()))) {

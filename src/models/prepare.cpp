@@ -1,6 +1,7 @@
 // From a table and options to a request.
 #include <fmt/format.h>
 
+#include "covary/data/columns.hpp"
 #include "covary/error.hpp"
 #include "covary/models/model_choice.hpp"
 #include "covary/models/request.hpp"
@@ -35,8 +36,17 @@ void check_lengths(const FitOptions& o, const ModelEntry& entry, Index rows) {
 
 ModelData read_for(const ModelChoice& choice, const Table& table, FitOptions options,
                    const Tell& tell) {
-  if (!choice.has_inputs()) return read_outputs(table, options, tell);
   const ModelEntry* only = choice.only();
+  if (!choice.has_inputs()) {
+    ModelData d = read_outputs(table, options, tell);
+    const bool takes_gaps = !only || only->properties.find("missing-outputs") != std::string::npos;
+    for (Index i = 0; !takes_gaps && i < d.Y.rows(); ++i)
+      if (d.Y.row(i).array().isNaN().any())
+        throw InputError(fmt::format("{}; {} needs complete rows: drop it, or fit a gplvm",
+                                     missing_cell(table, select_columns(table, d.output_names), i),
+                                     only->written));
+    return d;
+  }
   if (only && only->targets == Targets::classes) {
     if (options.likelihood == "auto") options.likelihood = "softmax";  // numbers, too, are labels
     if (!is_of_classes(options.likelihood))

@@ -122,7 +122,7 @@ NamedColumns RegressionFit::predict(const Table& rows, TableQuestion& q) const {
 }
 
 Answer RegressionFit::evaluate(const Table& rows, const TableQuestion& q) const {
-  RowMatrix Y = columns_of(rows, output_names);
+  const RowMatrix Y = outputs_of(*this, rows);
   if (const Index lags = this->lags()) {
     const LagWindows windows = lag_windows(Y, lags);
     return number_scores(windows.Y, predict(windows.X), output_names);

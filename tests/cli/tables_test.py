@@ -96,7 +96,7 @@ class Tables(CommandLine):
         rows = [[rng.random() for _ in range(4)] for _ in range(30)]
         self.fit(self.table("t.csv", "abcy", rows))
         self.refused("predict", self.path("t.cov"), self.table("q.csv", "caq", [row[:3] for row in rows]),
-                     says=["lacks the model's input b; its columns are c, a, q"])
+                     says=["lacks the model's input 'b'; its columns are c, a, q"])
         run = covary("predict", self.path("t.cov"), self.table("more.csv", ["m", *"cabn"], [[9, *row] for row in rows]))
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertIn("ignoring columns that the model does not use: m, n", run.stderr)

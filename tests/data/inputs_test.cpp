@@ -22,7 +22,7 @@ TEST(InputColumns, AreFoundByNameInAnyOrder) {
 TEST(InputColumns, OtherNamesAreRefusedThoughTheyAreAsMany) {
   const InputColumns inputs = InputColumns::named({"a", "b", "c"});
   const std::string message = message_of<InputError>([&] { inputs.apply(csv("c,a,q\n1,2,3\n")); });
-  EXPECT_NE(message.find("lacks the model's input b; its columns are c, a, q"), std::string::npos)
+  EXPECT_NE(message.find("lacks the model's input 'b'; its columns are c, a, q"), std::string::npos)
       << message;
   EXPECT_THROW(inputs.apply(csv("1,2,3,4\n")), InputError);
   EXPECT_THROW(inputs.apply(csv("a,b,b,c\n1,2,3,4\n")), InputError);
