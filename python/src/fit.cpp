@@ -86,6 +86,7 @@ TableQuestion question_of(const FitNode& fit, const std::string& verb, const nb:
   }
   check_options(verb, given, fit);
   check_question(verb, given, q);
+  check_missing(fit, q.missing);
   q.tell = tell;
   return q;
 }
@@ -103,7 +104,7 @@ nb::object frame(const NamedColumns& columns, nb::handle data) {
 
 nb::object predict_table(const FitNode& fit, const nb::object& data, const nb::kwargs& options) {
   TableQuestion q = question_of(fit, "predict", options);
-  const Table table = to_table(data, fit);
+  const Table table = asked_rows(fit, to_table(data, fit), q);
   return frame(unlocked([&] { return fit.predict(table, q); }), data);
 }
 
@@ -115,7 +116,7 @@ nb::object sample_table(const FitNode& fit, const nb::object& data, const nb::kw
 
 nb::object evaluate(const FitNode& fit, const nb::object& data, const nb::kwargs& options) {
   const TableQuestion q = question_of(fit, "evaluate", options);
-  const Table table = to_table(data, fit);
+  const Table table = asked_rows(fit, to_table(data, fit), q);
   return parsed(unlocked([&] { return fit.evaluate(table, q); }).json);
 }
 
@@ -178,7 +179,7 @@ What ``covary.load`` and ``covary.fit`` return is of one of the classes below th
 >>> isinstance(fit, cv.Fit), fit.model, fit.summary.objective
 (True, 'exact', 'log_marginal_likelihood')
 >>> fit.predict_table(X[:2]).columns.tolist()
-['mean', 'variance', 'variance_f', 'lower', 'upper']
+['mean', 'variance', 'sd', 'variance_f', 'lower', 'upper']
 )doc";
 
 }  // namespace

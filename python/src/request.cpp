@@ -104,7 +104,7 @@ nb::object fit_any(const nb::object& data, const std::string& model, const nb::o
   set_option(options, "model", model);
   for (const auto& [name, value] : given) take(options, nb::cast<std::string>(name), value);
   const TrainingRows rows = is_path(data) ? TrainingRows(nb::cast<std::string>(nb::str(data)))
-                                          : TrainingRows(to_table(data));
+                                          : TrainingRows(to_table(data, table_options(options)));
   FitRun run = unlocked([&] { return FitRun(rows, options, tell); });
   PythonSession session(arguments_of(callback, nb::cast(progress), options), options.verbose);
   const Fit fit = session.watch().run_with([&] { return run.train(session); });

@@ -7,7 +7,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "arrow.hpp"
+#include "covary/data/csv.hpp"
 #include "covary/error.hpp"
+#include "covary/models/model_data.hpp"
 
 namespace covary::python {
 namespace {
@@ -27,6 +30,42 @@ nb::kwargs arguments_of(nb::object data, nb::handle index) {
 
 nb::object index_of(nb::handle X) { return X.attr("index"); }
 
+// Numbers, dates (as days since 1970-01-01) and lengths of time (as days); all else is text.
+Table from_pandas(nb::handle object) {
+  Table out;
+  out.names = *column_names(object);
+  out.has_header = true;
+  const auto n = static_cast<Index>(nb::len(object)), C = static_cast<Index>(out.names.size());
+  out.values = RowMatrix::Constant(n, C, std::nan(""));
+  out.text.resize(out.names.size());
+  const nb::module_ pandas = nb::module_::import_("pandas");
+  const nb::object types = pandas.attr("api").attr("types");
+  const nb::object day = pandas.attr("Timedelta")("days"_a = 1);
+  for (Index j = 0; j < C; ++j) {
+    nb::object column =
+        object.attr("iloc")[nb::make_tuple(nb::slice(nb::none(), nb::none(), nb::none()), j)];
+    const std::string& name = out.names[static_cast<std::size_t>(j)];
+    const auto is = [&](const char* type) { return nb::cast<bool>(types.attr(type)(column)); };
+    if (is("is_datetime64_any_dtype")) {
+      const nb::object epoch = pandas.attr("Timestamp")(0, "tz"_a = column.attr("dt").attr("tz"));
+      column = column.attr("sub")(epoch).attr("div")(day);
+      out.formats[name] = CellFormat::date;
+    } else if (is("is_timedelta64_dtype")) {
+      column = column.attr("div")(day);
+    }
+    if (is("is_numeric_dtype")) {
+      out.values.col(j) = to_vector(
+          column.attr("to_numpy")("dtype"_a = "float64", "na_value"_a = std::nan("")), "data");
+      continue;
+    }
+    if (nb::cast<std::string>(nb::str(nb::object(column.attr("dtype")))) == "category")
+      out.formats[name] = CellFormat::text;
+    out.text[static_cast<std::size_t>(j)] = nb::cast<std::vector<std::string>>(
+        column.attr("astype")("str").attr("where")(column.attr("notna")(), "").attr("tolist")());
+  }
+  return out;
+}
+
 }  // namespace
 
 bool is_table(nb::handle object) {
@@ -41,65 +80,47 @@ std::optional<std::vector<std::string>> column_names(nb::handle object) {
       out.push_back(nb::cast<std::string>(nb::str(name)));
     return out;
   }
+  for (const char* names : {"columns", "column_names"})  // of polars, of pyarrow
+    if (has_arrow_stream(object) && nb::hasattr(object, names))
+      if (nb::object list = object.attr(names); nb::isinstance<nb::list>(list))
+        return nb::try_cast(list, out) ? std::optional(out) : std::nullopt;
   if (nb::hasattr(object, "iloc") && nb::hasattr(object, "name") && !object.attr("name").is_none())
     return std::vector{nb::cast<std::string>(nb::str(nb::object(object.attr("name"))))};
   return std::nullopt;
 }
 
-Rows to_inputs(nb::handle object, const InputColumns& columns) {
-  if (!is_table(object)) return to_inputs(object);
-  const auto names = *column_names(object);
-  const auto missing = std::find_if(
-      columns.columns.begin(), columns.columns.end(), [&](const InputColumns::Column& c) {
-        return std::find(names.begin(), names.end(), c.name) == names.end();
-      });
-  if (missing != columns.columns.end()) {
-    if (names.size() == columns.names().size()) return to_inputs(object);
-    throw InputError(fmt::format("the table has no column '{}'; it has: {}", missing->name,
-                                 fmt::join(names, ", ")));
-  }
-  nb::list parts;
-  for (const auto& c : columns.columns) {
-    const auto at = std::find(names.begin(), names.end(), c.name) - names.begin();
-    const nb::object column =
-        object.attr("iloc")[nb::make_tuple(nb::slice(nb::none(), nb::none(), nb::none()), at)];
-    if (c.levels.empty()) parts.append(column);
-    const nb::object text =
-        c.levels.empty() ? nb::none() : nb::object(column.attr("astype")("str"));
-    for (const auto& level : c.levels) parts.append(text.attr("eq")(level));
-    if (!c.levels.empty() && !nb::bool_(text.attr("isin")(c.levels).attr("all")()))
-      throw InputError(
-          fmt::format("column '{}' holds values that were not there in training, which saw: {}",
-                      c.name, fmt::join(c.levels, ", ")));
-  }
-  return to_inputs(nb::module_::import_("numpy").attr("column_stack")(parts));
+Rows to_numbers(nb::handle object) {
+  if (!is_table(object) && !(has_arrow_stream(object) && column_names(object)))
+    return to_inputs(object);
+  Table table = to_table(object);
+  for (Index j = 0; j < table.cols(); ++j)
+    if (table.is_text(j))
+      throw InputError(fmt::format(
+          "X cannot be read as an array of numbers: column '{}' holds text; covary.fit takes text",
+          table.names[static_cast<std::size_t>(j)]));
+  return to_inputs(nb::cast(to_numpy(std::move(table.values))));
 }
 
-Table to_table(nb::handle object) {
-  if (!is_table(object)) return numeric_table(RowMatrix(to_inputs(object, "data").get()));
-  Table out;
-  out.names = *column_names(object);
-  out.has_header = true;
-  const auto n = static_cast<Index>(nb::len(object)), C = static_cast<Index>(out.names.size());
-  out.values = RowMatrix::Constant(n, C, std::nan(""));
-  out.text.resize(out.names.size());
-  const nb::object is_numeric =
-      nb::module_::import_("pandas").attr("api").attr("types").attr("is_numeric_dtype");
-  for (Index j = 0; j < C; ++j) {
-    const nb::object column =
-        object.attr("iloc")[nb::make_tuple(nb::slice(nb::none(), nb::none(), nb::none()), j)];
-    if (nb::cast<bool>(is_numeric(column)))
-      out.values.col(j) = to_vector(column.attr("to_numpy")("dtype"_a = "float64"), "data");
-    else
-      out.text[static_cast<std::size_t>(j)] = nb::cast<std::vector<std::string>>(
-          column.attr("astype")("str").attr("where")(column.attr("notna")(), "").attr("tolist")());
-  }
+Rows to_inputs(nb::handle object, const InputColumns& columns) {
+  if (!is_table(object) && !has_arrow_stream(object)) return to_inputs(object);
+  TableOptions options;
+  for (const auto& c : columns.columns)
+    if (!c.levels.empty()) options.formats[c.name] = CellFormat::text;
+  return to_inputs(nb::cast(to_numpy(columns.apply(to_table(object, options)))));
+}
+
+Table to_table(nb::handle object, const TableOptions& options) {
+  if (!is_table(object) && !has_arrow_stream(object))
+    return numeric_table(RowMatrix(to_inputs(object, "data").get()));
+  Table out = is_table(object) ? from_pandas(object) : table_from_arrow(object);
+  for (Index j = 0; j < out.cols(); ++j)
+    if (!out.formats.count(out.names[static_cast<std::size_t>(j)])) settle_text(out, j, options);
   return out;
 }
 
 Table to_table(nb::handle object, const FitRecord& fit) {
-  Table out = to_table(object);
-  if (is_table(object)) return out;
+  Table out = to_table(object, table_options(fit));
+  if (out.has_header) return out;
   auto names = fit.input_names();
   if (names.empty() || static_cast<Index>(names.size()) != out.cols()) names = fit.output_names;
   if (static_cast<Index>(names.size()) == out.cols()) out.names = names;

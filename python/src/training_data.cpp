@@ -40,7 +40,7 @@ void TrainingData::name(FitRecord& fit) const {
 
 TrainingData to_training_data(nb::handle X, nb::handle Y, nb::handle noise,
                               const Names& input_names, const Names& output_names) {
-  const Rows x = to_inputs(X), y = to_outputs(Y);
+  const Rows x = to_numbers(X), y = to_outputs(Y);
   const Index D = x.get().cols(), P = y.get().cols();
   const bool lone = !output_names && !column_names(Y) && P == 1;
   return {
