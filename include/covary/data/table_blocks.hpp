@@ -10,7 +10,7 @@ namespace covary {
 
 // A text table (gzip too) in blocks of rows, in memory that does not grow with the file; other
 // formats come as one block. Every block has the columns of the first. Whether a column holds text
-// is judged block by block, so name those that must in options.text_columns. Notes are those of
+// is judged block by block, so name those that must in options.formats. Notes are those of
 // the first block.
 class TableBlocks {
  public:
