@@ -7,11 +7,9 @@
 
 #include "covary/error.hpp"
 #include "covary/inference/greedy.hpp"
-#include "covary/models/sparse_regression.hpp"
 #include "inference/pitc.hpp"
-#include "models/feature_settings.hpp"
-#include "models/one_pass_cache.hpp"
 #include "models/row_summaries.hpp"
+#include "models/sparse_regression_impl.hpp"
 
 namespace covary {
 namespace {
@@ -27,8 +25,8 @@ Index rows_to_keep(const SparseRegressionOptions& o) {
 
 }  // namespace
 
-SparseRegression::SparseRegression(ConstRows X, ConstRows Y, SparseRegressionOptions options,
-                                   ConstVector point_noise)
+SparseRegression::Impl::Impl(ConstRows X, ConstRows Y, SparseRegressionOptions options,
+                             ConstVector point_noise)
     : options_(std::move(options)) {
   options_.check();
   take(scaled_data(X, Y, point_noise, options_.scale_inputs, options_.scale_outputs));
@@ -45,7 +43,7 @@ SparseRegression::SparseRegression(ConstRows X, ConstRows Y, SparseRegressionOpt
   begin();
 }
 
-SparseRegression::SparseRegression(std::shared_ptr<FileRows> rows, SparseRegressionOptions options)
+SparseRegression::Impl::Impl(std::shared_ptr<FileRows> rows, SparseRegressionOptions options)
     : options_(std::move(options)) {
   options_.check();
   if (!rows || rows->dims() == 0 || rows->outputs() == 0)
@@ -67,7 +65,7 @@ SparseRegression::SparseRegression(std::shared_ptr<FileRows> rows, SparseRegress
   begin();
 }
 
-void SparseRegression::take(ScaledData data) {
+void SparseRegression::Impl::take(ScaledData data) {
   X_ = std::move(data.X);
   Y_ = std::move(data.Y);
   point_noise_ = std::move(data.point_noise);
@@ -78,7 +76,7 @@ void SparseRegression::take(ScaledData data) {
 }
 
 // Parameters scaled to the data, and the first inducing inputs.
-void SparseRegression::begin() {
+void SparseRegression::Impl::begin() {
   if (options_.Z.size() && options_.Z.cols() != X_.cols())
     throw InputError(
         fmt::format("the inducing inputs have {} columns, X has {}", options_.Z.cols(), X_.cols()));
@@ -99,7 +97,7 @@ void SparseRegression::begin() {
 }
 
 // New features take the place of the old; their parameters keep their flags.
-void SparseRegression::set_features(FeaturesPtr features) {
+void SparseRegression::Impl::set_features(FeaturesPtr features) {
   features_ = std::move(features);
   Parameters all;
   for (const Parameter& p : parameters_.all())
@@ -120,13 +118,13 @@ void SparseRegression::set_features(FeaturesPtr features) {
   parameters_ = std::move(all);
 }
 
-bool SparseRegression::trains_features() const {
+bool SparseRegression::Impl::trains_features() const {
   for (const Parameter& p : parameters_.all())
     if (is_feature(p) && p.trainable) return true;
   return false;
 }
 
-void SparseRegression::set_parameters(Parameters parameters, FeaturesPtr features) {
+void SparseRegression::Impl::set_parameters(Parameters parameters, FeaturesPtr features) {
   features_ = std::move(features);
   parameters_ = std::move(parameters);
   Parameters own;
@@ -138,13 +136,13 @@ void SparseRegression::set_parameters(Parameters parameters, FeaturesPtr feature
   settings_->chosen(own);
 }
 
-void SparseRegression::start_from(const SparseRegression& other) {
+void SparseRegression::Impl::start_from(const Impl& other) {
   features_ = other.features_;
   parameters_ = other.parameters_;
   *settings_ = *other.settings_;
 }
 
-void SparseRegression::set_inputs(ConstRows Z) {
+void SparseRegression::Impl::set_inputs(ConstRows Z) {
   const Vector theta = parameters_.values().head(options_.kernel.parameter_count(X_.cols()));
   set_features(start_features(options_.features, {.kernel = options_.kernel,
                                                   .theta = theta,
@@ -154,7 +152,7 @@ void SparseRegression::set_inputs(ConstRows Z) {
                                                   .Z = Z}));
 }
 
-void SparseRegression::choose_features(Index M) {
+void SparseRegression::Impl::choose_features(Index M) {
   if (features_ && M == features_->size() && settings_->holds_any()) return;
   const Vector theta = parameters_.values().head(options_.kernel.parameter_count(X_.cols()));
   const auto by_gain = [&](Index n) {

@@ -7,13 +7,12 @@
 #include <utility>
 
 #include "covary/error.hpp"
-#include "covary/models/sparse_regression.hpp"
-#include "models/feature_settings.hpp"
 #include "models/row_summaries.hpp"
+#include "models/sparse_regression_impl.hpp"
 
 namespace covary {
 
-SparseProblem SparseRegression::vfe_problem(const Sweep& sweep) const {
+SparseProblem SparseRegression::Impl::vfe_problem(const Sweep& sweep) const {
   return {Approximation::Kind::vfe,
           features_.get(),
           &options_.kernel,
@@ -25,18 +24,18 @@ SparseProblem SparseRegression::vfe_problem(const Sweep& sweep) const {
 
 // The evidence lies between the bound and this, in model units; by conjugate gradients where the
 // budget allows, else by the trace.
-Certificate SparseRegression::bracket() const {
+Certificate SparseRegression::Impl::bracket() const {
   const Sweep sweep = Sweep::for_features(*rows_, features_->size());
   Jitter jitter{options_.jitter};
   return certify(vfe_problem(sweep), unpack(parameters_.values()), jitter,
                  {options_.certificate_flops, options_.certificate_iterations});
 }
 
-bool SparseRegression::looks_for_number() const {
+bool SparseRegression::Impl::looks_for_number() const {
   return options_.inducing == 0 && options_.Z.size() == 0 && !settings_->holds("features.Z");
 }
 
-Minimum SparseRegression::grow(Trainer& trainer, Jitter& jitter) {
+Minimum SparseRegression::Impl::grow(Trainer& trainer, Jitter& jitter) {
   const Index first = std::min(first_inducing, options_.most_inducing);
   if (features_->size() > first) choose_features(first);  // of a fit before
   const Parameters given = parameters_;
@@ -66,7 +65,7 @@ Minimum SparseRegression::grow(Trainer& trainer, Jitter& jitter) {
 
 // M grows by half until the bracket is narrow and more inducing inputs gain nothing; says which of
 // the reasons ended it.
-std::string SparseRegression::find_number(Trainer& trainer, Jitter& jitter) {
+std::string SparseRegression::Impl::find_number(Trainer& trainer, Jitter& jitter) {
   const double N = static_cast<double>(rows_->rows()), floor = noise_only_evidence(*rows_);
   if (options_.subset > 0) start_from_subset(trainer);
   double before = -std::numeric_limits<double>::infinity();
@@ -105,14 +104,14 @@ std::string SparseRegression::find_number(Trainer& trainer, Jitter& jitter) {
   }
 }
 
-Index SparseRegression::brief() const {
+Index SparseRegression::Impl::brief() const {
   return std::min<Index>(options_.training.max_iterations, 40);
 }
 
 // A second start, from the parameters as they were given: the better one is kept, and two that
 // differ by more than the bracket are worth a warning.
-void SparseRegression::second_opinion(const Parameters& given, Index iterations, Trainer& trainer,
-                                      Minimum& best) {
+void SparseRegression::Impl::second_opinion(const Parameters& given, Index iterations,
+                                            Trainer& trainer, Minimum& best) {
   if (trainer.wants_to_stop()) return;
   const FeaturesPtr features = features_;
   const Parameters first = parameters_;

@@ -8,9 +8,8 @@
 #include "covary/data/split.hpp"
 #include "covary/error.hpp"
 #include "covary/features/selection.hpp"
-#include "covary/inference/expected_kl.hpp"
-#include "covary/models/sparse_regression.hpp"
 #include "covary/random/random.hpp"
+#include "models/sparse_regression_impl.hpp"
 
 namespace covary {
 namespace {
@@ -35,7 +34,7 @@ std::string print(Placement placement) {
 
 // n of N rows stand for N/n each. Rows that repeat each other say what one of them would with as
 // much less noise, and to the KL it is the same.
-std::unique_ptr<ExpectedKl> SparseRegression::expected_kl_of_rows() const {
+std::unique_ptr<ExpectedKl> SparseRegression::Impl::expected_kl_of_rows() const {
   if (options_.approximation.kind != Approximation::Kind::vfe)
     throw InputError(fmt::format("the expected KL is that of vfe; the approximation is {}",
                                  options_.approximation.print()));
@@ -57,13 +56,13 @@ std::unique_ptr<ExpectedKl> SparseRegression::expected_kl_of_rows() const {
                                       share * v.noise, std::move(point_noise));
 }
 
-double SparseRegression::mean_kl() const {
+double SparseRegression::Impl::mean_kl() const {
   Jitter jitter{options_.jitter};
   return (*expected_kl_of_rows())(*features_, unpack(parameters_.values()).z, jitter).kl;
 }
 
 // The features alone, by the mean KL.
-Minimum SparseRegression::place(Trainer& trainer, Jitter& jitter) {
+Minimum SparseRegression::Impl::place(Trainer& trainer, Jitter& jitter) {
   const auto kl = expected_kl_of_rows();
   const Index first = parameters_.size() - features_->parameter_count();
   say(
@@ -91,7 +90,7 @@ Minimum SparseRegression::place(Trainer& trainer, Jitter& jitter) {
 
 // In turns, the last of which is the bound's, so that the fit is of the parameters that suit the
 // features it has.
-Minimum SparseRegression::train_placed(Trainer& trainer, Jitter& jitter) {
+Minimum SparseRegression::Impl::train_placed(Trainer& trainer, Jitter& jitter) {
   const double before = bound();
   std::optional<Minimum> best;
   for (int turn = 0; turn < turns; ++turn) {

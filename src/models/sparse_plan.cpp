@@ -5,11 +5,11 @@
 
 #include "covary/error.hpp"
 #include "covary/features/planner.hpp"
-#include "covary/models/sparse_regression.hpp"
+#include "models/sparse_regression_impl.hpp"
 
 namespace covary {
 
-SparseRegression::Planned SparseRegression::plan() const {
+SparseRegression::Planned SparseRegression::Impl::plan() const {
   const SparseValues v = unpack(parameters_.values());
   const std::optional<Spectrum> known = features_->spectrum(v.theta.data(), v.z.data());
   if (!known)
@@ -39,7 +39,7 @@ SparseRegression::Planned SparseRegression::plan() const {
 
 // At the parameters of the start, and again at those that training finds; inputs that are not
 // normal leave more than the spectrum says, which is measured and asked of the next plan.
-Minimum SparseRegression::grow_by_plan(Trainer& trainer, Jitter& jitter) {
+Minimum SparseRegression::Impl::grow_by_plan(Trainer& trainer, Jitter& jitter) {
   constexpr int most_plans = 6;
   const Parameters given = parameters_;
   if (options_.subset > 0) start_from_subset(trainer);
@@ -89,8 +89,8 @@ Minimum SparseRegression::grow_by_plan(Trainer& trainer, Jitter& jitter) {
 
 // What the trace says of KL over data from the model, whatever the features; of eigenfunctions what
 // their spectrum said before any input was seen.
-void SparseRegression::add_plan(const SparseEvaluation& e,
-                                std::vector<std::pair<std::string, double>>& diagnostics) const {
+void SparseRegression::Impl::add_plan(
+    const SparseEvaluation& e, std::vector<std::pair<std::string, double>>& diagnostics) const {
   if (options_.approximation.kind != Approximation::Kind::vfe) return;
   diagnostics.emplace_back("expected_kl_low", e.terms.trace);
   diagnostics.emplace_back("expected_kl_high", 2.0 * e.terms.trace);

@@ -10,9 +10,8 @@
 #include "covary/inference/one_pass.hpp"
 #include "covary/inference/sparse_posterior.hpp"
 #include "inference/pitc.hpp"
-#include "models/feature_settings.hpp"
-#include "models/one_pass_cache.hpp"
 #include "models/row_summaries.hpp"
+#include "models/sparse_regression_impl.hpp"
 
 namespace covary {
 namespace {
@@ -81,7 +80,46 @@ void SparseRegressionOptions::check() const {
   training.check();
 }
 
-SparseValues SparseRegression::unpack(ConstVector values) const {
+SparseRegression::SparseRegression(ConstRows X, ConstRows Y, SparseRegressionOptions options,
+                                   ConstVector point_noise)
+    : impl_(std::make_unique<Impl>(X, Y, std::move(options), point_noise)) {}
+SparseRegression::SparseRegression(std::shared_ptr<FileRows> rows, SparseRegressionOptions options)
+    : impl_(std::make_unique<Impl>(std::move(rows), std::move(options))) {}
+SparseRegression::SparseRegression(SparseRegression&&) noexcept = default;
+SparseRegression& SparseRegression::operator=(SparseRegression&&) noexcept = default;
+SparseRegression::~SparseRegression() = default;
+
+Parameters& SparseRegression::parameters() { return impl_->parameters_; }
+const Parameters& SparseRegression::parameters() const { return impl_->parameters_; }
+void SparseRegression::set_parameters(Parameters parameters, FeaturesPtr features) {
+  impl_->set_parameters(std::move(parameters), std::move(features));
+}
+void SparseRegression::start_from(const SparseRegression& other) {
+  impl_->start_from(*other.impl_);
+}
+const FeaturesPtr& SparseRegression::features() const { return impl_->features_; }
+const Scaling& SparseRegression::input_scaling() const { return impl_->input_scaling_; }
+const Scaling& SparseRegression::output_scaling() const { return impl_->output_scaling_; }
+const SparseRegressionOptions& SparseRegression::options() const { return impl_->options_; }
+Index SparseRegression::rows() const { return impl_->rows_->rows(); }
+double SparseRegression::log_jacobian() const { return impl_->log_jacobian_; }
+const std::vector<std::string>& SparseRegression::warnings() const { return impl_->warnings_; }
+SparseEvaluation SparseRegression::evaluate() const { return impl_->evaluate(); }
+Certificate SparseRegression::certificate() const { return impl_->certificate(); }
+double SparseRegression::mean_kl() const { return impl_->mean_kl(); }
+SparseRegression::Planned SparseRegression::plan() const { return impl_->plan(); }
+std::optional<double> SparseRegression::objective(const Vector& u, Vector* gradient,
+                                                  Jitter& jitter) const {
+  return impl_->objective(u, gradient, jitter);
+}
+void SparseRegression::resume(TrainingState state) { impl_->resume_ = std::move(state); }
+RegressionFit SparseRegression::fit() {
+  Trainer trainer(impl_->options_.training, std::exchange(impl_->resume_, {}));
+  return impl_->fit(trainer);
+}
+RegressionFit SparseRegression::fit(Trainer& trainer) { return impl_->fit(trainer); }
+
+SparseValues SparseRegression::Impl::unpack(ConstVector values) const {
   const Index K = options_.kernel.parameter_count(X_.cols()),
               B = options_.mean.basis_count(X_.cols()), P = Y_.cols();
   SparseValues v{values.head(K), values.tail(features_->parameter_count()), values(K), {}};
@@ -89,7 +127,7 @@ SparseValues SparseRegression::unpack(ConstVector values) const {
   return v;
 }
 
-std::shared_ptr<const OnePassStatistics> SparseRegression::one_pass(ConstVector z) const {
+std::shared_ptr<const OnePassStatistics> SparseRegression::Impl::one_pass(ConstVector z) const {
   if (options_.route != Route::automatic || !takes_one_pass(options_.approximation) ||
       !features_->one_pass() || trains_features())
     return nullptr;
@@ -103,8 +141,8 @@ std::shared_ptr<const OnePassStatistics> SparseRegression::one_pass(ConstVector 
   return sums_->rows;
 }
 
-SparseEvaluation SparseRegression::evaluate(ConstVector values, Jitter& jitter, Vector* values_bar,
-                                            Matrix* cglb_v) const {
+SparseEvaluation SparseRegression::Impl::evaluate(ConstVector values, Jitter& jitter,
+                                                  Vector* values_bar, Matrix* cglb_v) const {
   const SparseValues v = unpack(values);
   const bool pitc = !group_starts_.empty();
   const Sweep sweep = pitc ? group_sweep(*rows_, group_starts_, features_->size())
@@ -134,37 +172,32 @@ SparseEvaluation SparseRegression::evaluate(ConstVector values, Jitter& jitter, 
   return e;
 }
 
-SparseEvaluation SparseRegression::evaluate() const {
+SparseEvaluation SparseRegression::Impl::evaluate() const {
   Jitter jitter{options_.jitter};
   SparseEvaluation e = evaluate(parameters_.values(), jitter, nullptr);
   e.value -= log_jacobian_;
   return e;
 }
 
-Certificate SparseRegression::certificate() const {
+Certificate SparseRegression::Impl::certificate() const {
   Certificate c = bracket();
   for (double* value : {&c.lower, &c.upper, &c.elbo}) *value -= log_jacobian_;
   return c;
 }
 
-double SparseRegression::bound() const {
+double SparseRegression::Impl::bound() const {
   Jitter jitter{options_.jitter};
   return evaluate(parameters_.values(), jitter, nullptr).value;
 }
 
-std::optional<double> SparseRegression::objective(const Vector& u, Vector* gradient,
-                                                  Jitter& jitter) const {
+std::optional<double> SparseRegression::Impl::objective(const Vector& u, Vector* gradient,
+                                                        Jitter& jitter) const {
   return minus_log_posterior(parameters_, u, gradient, [&](ConstVector values, Vector* bar) {
     return std::optional(evaluate(values, jitter, bar).value);
   });
 }
 
-RegressionFit SparseRegression::fit() {
-  Trainer trainer(options_.training, std::exchange(resume_, {}));
-  return fit(trainer);
-}
-
-RegressionFit SparseRegression::fit(Trainer& trainer) {
+RegressionFit SparseRegression::Impl::fit(Trainer& trainer) {
   Jitter jitter{options_.jitter};
   settings_->look(parameters_, options_.inducing > 0 || options_.Z.size() > 0);
   Minimum best;
@@ -200,7 +233,7 @@ RegressionFit SparseRegression::fit(Trainer& trainer) {
                              v.rows() ? X_ : RowMatrix(), std::move(v)});
   RegressionFit out(std::move(posterior), input_scaling_, output_scaling_);
   out.parameters = parameters_;
-  out.data_rows = rows();
+  out.data_rows = rows_->rows();
   out.diagnostics = {{"inducing", static_cast<double>(features_->size())},
                      {"complexity", e.terms.complexity + log_jacobian_},
                      {"fit", e.terms.fit},

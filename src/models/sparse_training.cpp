@@ -9,18 +9,17 @@
 #include <utility>
 
 #include "covary/error.hpp"
-#include "covary/models/sparse_regression.hpp"
 #include "covary/random/random.hpp"
 #include "models/choose_again.hpp"
-#include "models/feature_settings.hpp"
 #include "models/restored.hpp"
 #include "models/row_summaries.hpp"
+#include "models/sparse_regression_impl.hpp"
 #include "models/starts.hpp"
 
 namespace covary {
 
 // The parameters without those of the features, as an exact model has them.
-Parameters SparseRegression::exact_parameters() const {
+Parameters SparseRegression::Impl::exact_parameters() const {
   Parameters out;
   for (Parameter p : parameters_.all())
     if (!p.path.starts_with("features.")) {
@@ -33,7 +32,7 @@ Parameters SparseRegression::exact_parameters() const {
 }
 
 // The mean negative log density of y, in model units, over rows of which few were in the subset.
-double SparseRegression::held_out_score(const Posterior& posterior) const {
+double SparseRegression::Impl::held_out_score(const Posterior& posterior) const {
   const auto rows =
       sample_rows(X_.rows(), std::min<Index>(X_.rows(), 1000), Random(options_.seed, 0x9a2d));
   const Prediction p = posterior.predict(X_(rows, Eigen::all));
@@ -53,7 +52,7 @@ double SparseRegression::held_out_score(const Posterior& posterior) const {
 // What few inducing variables cannot resolve is noise to them, and that of an exact fit of some
 // rows may be orders of magnitude too small: from there the bound has no way up that L-BFGS finds.
 // Noise is raised for as long as the bound rises.
-void SparseRegression::raise_noise() {
+void SparseRegression::Impl::raise_noise() {
   const std::string path = "likelihood.variance";
   const Parameter& p = parameters_.at(path);
   if (!p.trainable || !p.tied_to.empty()) return;
@@ -73,7 +72,7 @@ void SparseRegression::raise_noise() {
 }
 
 // Several starts on few rows find the valley; more rows find its floor.
-void SparseRegression::start_from_subset(Trainer& trainer) {
+void SparseRegression::Impl::start_from_subset(Trainer& trainer) {
   const Index N = X_.rows(), most = std::min(N, options_.subset);
   const Blocks found =
       trainer
@@ -119,7 +118,7 @@ void SparseRegression::start_from_subset(Trainer& trainer) {
   if (options_.Z.size() == 0) choose_features(features_->size());
 }
 
-Problem SparseRegression::problem(Jitter& jitter) {
+Problem SparseRegression::Impl::problem(Jitter& jitter) {
   return {&parameters_, &jitter, [this, &jitter](ConstVector values, Vector* bar) {
             return std::optional(evaluate(values, jitter, bar).value);
           }};
@@ -127,7 +126,7 @@ Problem SparseRegression::problem(Jitter& jitter) {
 
 // With Z held, then chosen again at the parameters found if that does not lower the bound, then all
 // together.
-Minimum SparseRegression::train_once(Trainer& trainer, Jitter& jitter) {
+Minimum SparseRegression::Impl::train_once(Trainer& trainer, Jitter& jitter) {
   if (options_.subset > 0 && !choose_start_of_sums(trainer, jitter)) raise_noise();
   std::optional<Summary> before;
   if (options_.subset > 0 && options_.Z.size() == 0 && options_.features.is_points() &&
@@ -152,7 +151,7 @@ Minimum SparseRegression::train_once(Trainer& trainer, Jitter& jitter) {
   return trainer.minimise(problem(jitter), Trainer::rest_of(options_.training, std::move(before)));
 }
 
-Minimum SparseRegression::train(Trainer& trainer, Jitter& jitter) {
+Minimum SparseRegression::Impl::train(Trainer& trainer, Jitter& jitter) {
   if (looks_for_number())
     return parameters_.contains("features.sd") ? grow_by_plan(trainer, jitter)
                                                : grow(trainer, jitter);
@@ -164,7 +163,7 @@ Minimum SparseRegression::train(Trainer& trainer, Jitter& jitter) {
 
 // Where no exact fit of some rows makes the start, the first is the parameters as they are and the
 // others lie around it.
-Minimum SparseRegression::train_from_starts(Trainer& trainer, Jitter& jitter) {
+Minimum SparseRegression::Impl::train_from_starts(Trainer& trainer, Jitter& jitter) {
   const Index starts = options_.subset > 0 ? 1 : std::max<Index>(1, options_.training.starts);
   if (starts == 1) return train(trainer, jitter);
   const Parameters given = parameters_;
@@ -196,7 +195,7 @@ Minimum SparseRegression::train_from_starts(Trainer& trainer, Jitter& jitter) {
 
 // By another approximation first. FITC finds structure that VFE, which pays for what M inducing
 // inputs cannot resolve, would take for noise.
-Minimum SparseRegression::train_warm(Trainer& trainer, Jitter& jitter) {
+Minimum SparseRegression::Impl::train_warm(Trainer& trainer, Jitter& jitter) {
   {
     const Restored own(options_.approximation);
     options_.approximation = *options_.warm_start;

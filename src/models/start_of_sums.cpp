@@ -8,9 +8,8 @@
 #include "covary/features/basis.hpp"
 #include "covary/features/selection.hpp"
 #include "covary/linalg/blas.hpp"
-#include "covary/models/sparse_regression.hpp"
-#include "models/feature_settings.hpp"
 #include "models/restored.hpp"
+#include "models/sparse_regression_impl.hpp"
 
 namespace covary {
 namespace {
@@ -33,7 +32,7 @@ Vector mean_weights(const SparseEvaluation& e) {
 // M·C inducing points are trained first, briefly. Their mean Σ αᵢ k(zᵢ, ·) is that of M sums with
 // weights α, so that sums begin with the mean of far more points than there are variables. The
 // greedy choice has the points that matter most first, one for each sum, then the next M.
-void SparseRegression::set_sums_from(ConstRows rows, Trainer& trainer, Jitter& jitter) {
+void SparseRegression::Impl::set_sums_from(ConstRows rows, Trainer& trainer, Jitter& jitter) {
   const Index C = options_.features.points, M = rows.rows() / C;
   RowMatrix weights(M, C);
   {
@@ -57,7 +56,7 @@ void SparseRegression::set_sums_from(ConstRows rows, Trainer& trainer, Jitter& j
 // From points, or with further points at random rows that hardly count, as they are: where few
 // variables cannot bear what many points have found, the former ends with everything as noise. A
 // brief training of both says which.
-bool SparseRegression::choose_start_of_sums(Trainer& trainer, Jitter& jitter) {
+bool SparseRegression::Impl::choose_start_of_sums(Trainer& trainer, Jitter& jitter) {
   const FeatureChoice kind = options_.features;
   if (!kind.kind->sums_of_points || kind.stacked || kind.points == 1 || !trains_features() ||
       settings_->holds_any() || options_.Z.size() > 0 || options_.training.max_iterations == 0)

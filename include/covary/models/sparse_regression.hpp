@@ -13,12 +13,6 @@
 
 namespace covary {
 
-class ExpectedKl;
-class FeatureSettings;
-struct ScaledData;
-struct OnePassCache;
-struct OnePassStatistics;
-
 // What moves inducing variables in training: the bound, together with all other parameters; or the
 // mean KL of the posterior over outputs of the model itself (covary/inference/expected_kl.hpp),
 // which does not look at the outputs, in turns with the other parameters, which the bound trains.
@@ -87,28 +81,27 @@ class SparseRegression {
   // The model sets the scaling of the rows, which serve this model alone. PITC, which has to put
   // them in order, is Unsupported.
   explicit SparseRegression(std::shared_ptr<FileRows> rows, SparseRegressionOptions options = {});
-  // The rows of the sweep are views of its own data: it moves, and is not copied.
-  SparseRegression(SparseRegression&&) = default;
-  SparseRegression& operator=(SparseRegression&&) = default;
-  SparseRegression(const SparseRegression&) = delete;
-  SparseRegression& operator=(const SparseRegression&) = delete;
+  // It moves, and is not copied.
+  SparseRegression(SparseRegression&&) noexcept;
+  SparseRegression& operator=(SparseRegression&&) noexcept;
+  ~SparseRegression();
 
   // kernel.…, likelihood.variance, mean.weights, features.Z (and others of other features); in the
   // units the model sees.
-  Parameters& parameters() { return parameters_; }
-  const Parameters& parameters() const { return parameters_; }
+  Parameters& parameters();
+  const Parameters& parameters() const;
   // Those of another model of these data, whose features may be more or fewer.
   void set_parameters(Parameters parameters, FeaturesPtr features);
   // The same with what was set of them by hand, which training does not choose anew.
   void start_from(const SparseRegression& other);
-  const FeaturesPtr& features() const { return features_; }
-  const Scaling& input_scaling() const { return input_scaling_; }
-  const Scaling& output_scaling() const { return output_scaling_; }
-  const SparseRegressionOptions& options() const { return options_; }
-  Index rows() const { return rows_->rows(); }
+  const FeaturesPtr& features() const;
+  const Scaling& input_scaling() const;
+  const Scaling& output_scaling() const;
+  const SparseRegressionOptions& options() const;
+  Index rows() const;
   // Σ log scale over the observed outputs: what is taken from a log density in model units.
-  double log_jacobian() const { return log_jacobian_; }
-  const std::vector<std::string>& warnings() const { return warnings_; }
+  double log_jacobian() const;
+  const std::vector<std::string>& warnings() const;
 
   // At the current parameters, in the units of the data.
   SparseEvaluation evaluate() const;
@@ -130,66 +123,14 @@ class SparseRegression {
 
   // The next fit() goes on from a state of the training of a model of the same data, parameters and
   // options, and ends with the same bits as that one.
-  void resume(TrainingState state) { resume_ = std::move(state); }
+  void resume(TrainingState state);
   RegressionFit fit();
   // As a part of the training of a larger model.
   RegressionFit fit(Trainer& trainer);
 
  private:
-  static constexpr Index first_inducing = 32;  // where automatic M begins
-
-  void take(ScaledData data);
-  void begin();
-  SparseValues unpack(ConstVector values) const;
-  Parameters exact_parameters() const;
-  SparseEvaluation evaluate(ConstVector values, Jitter& jitter, Vector* values_bar,
-                            Matrix* v = nullptr) const;
-  std::shared_ptr<const OnePassStatistics> one_pass(ConstVector z) const;
-  double bound() const;
-  bool trains_features() const;
-  void set_features(FeaturesPtr features);
-  void set_inputs(ConstRows Z);
-  void choose_features(Index M);
-  void set_sums_from(ConstRows rows, Trainer& trainer, Jitter& jitter);
-  bool choose_start_of_sums(Trainer& trainer, Jitter& jitter);  // false: there is no choice
-  void raise_noise();
-  Problem problem(Jitter& jitter);
-  bool looks_for_number() const;
-  void start_from_subset(Trainer& trainer);
-  Minimum train(Trainer& trainer, Jitter& jitter);
-  Minimum train_from_starts(Trainer& trainer, Jitter& jitter);
-  Minimum train_once(Trainer& trainer, Jitter& jitter);
-  Minimum train_warm(Trainer& trainer, Jitter& jitter);
-  std::unique_ptr<ExpectedKl> expected_kl_of_rows() const;
-  Minimum place(Trainer& trainer, Jitter& jitter);
-  Minimum train_placed(Trainer& trainer, Jitter& jitter);
-  Minimum grow(Trainer& trainer, Jitter& jitter);
-  std::string find_number(Trainer& trainer, Jitter& jitter);
-  Minimum grow_by_plan(Trainer& trainer, Jitter& jitter);
-  void add_plan(const SparseEvaluation& e,
-                std::vector<std::pair<std::string, double>>& diagnostics) const;
-  Index brief() const;  // iterations of a training that is only to see where it leads
-  void second_opinion(const Parameters& given, Index iterations, Trainer& trainer, Minimum& best);
-  SparseProblem vfe_problem(const Sweep& sweep) const;
-  Certificate bracket() const;
-  double held_out_score(const Posterior& posterior) const;
-  void say(const std::string& text) const { options_.training.say(text); }
-
-  SparseRegressionOptions options_;
-  RowMatrix X_, Y_;  // as the model sees them: all rows, or the sample of those in a file
-  Vector point_noise_;
-  Scaling input_scaling_, output_scaling_;
-  double log_jacobian_ = 0.0;
-  std::vector<std::string> warnings_;
-  std::shared_ptr<const RowSource> rows_;  // all of them
-  std::vector<std::vector<Index>> columns_;
-  std::vector<Index> group_starts_;  // PITC
-  FeaturesPtr features_;
-  std::shared_ptr<FeatureSettings> settings_;
-  std::shared_ptr<OnePassCache> sums_;  // over the rows, as long as the features do not change
-  Parameters parameters_;
-  TrainingState resume_;
-  std::optional<double> guard_;  // the subset fit's score on rows that it mostly did not see
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace covary
