@@ -4,14 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "covary/error.hpp"
 #include "inference/gaussian_rows.hpp"
 #include "inference/recognised_inputs.hpp"
+#include "models/gplvm_impl.hpp"
 #include "models/latent_views.hpp"
 #include "models/times.hpp"
 #include "models/wide_outputs.hpp"
-#include "statistics/shelf.hpp"
 
 namespace covary {
 namespace {
@@ -52,6 +53,35 @@ void GplvmOptions::check() const {
 }
 
 Gplvm::Gplvm(ConstRows Y, GplvmOptions options)
+    : impl_(std::make_unique<Impl>(Y, std::move(options))) {}
+Gplvm::Gplvm(Gplvm&&) noexcept = default;
+Gplvm& Gplvm::operator=(Gplvm&&) noexcept = default;
+Gplvm::~Gplvm() = default;
+
+Parameters& Gplvm::parameters() { return impl_->parameters_; }
+const Parameters& Gplvm::parameters() const { return impl_->parameters_; }
+const GplvmOptions& Gplvm::options() const { return impl_->options_; }
+const std::vector<std::string>& Gplvm::warnings() const { return impl_->warnings_; }
+Index Gplvm::rows() const { return impl_->latent_->rows(); }
+const FeaturesPtr& Gplvm::features() const { return impl_->views_.front().features; }
+double Gplvm::elbo() const {
+  Jitter jitter{impl_->options_.jitter};
+  return impl_->evaluate(impl_->parameters_.values(), jitter, nullptr) - impl_->log_jacobian_;
+}
+std::optional<double> Gplvm::objective(const Vector& u, Vector* gradient, Jitter& jitter) const {
+  return impl_->objective(u, gradient, jitter);
+}
+Problem Gplvm::problem(Jitter& jitter) { return impl_->problem(jitter); }
+void Gplvm::resume(TrainingState state) { impl_->resume_ = std::move(state); }
+GplvmFit Gplvm::fit() {
+  Trainer trainer(impl_->options_.training, std::exchange(impl_->resume_, {}));
+  GplvmFit out = impl_->fit(trainer);
+  trainer.complete(out.summary);
+  return out;
+}
+GplvmFit Gplvm::fit(Trainer& trainer) { return impl_->fit(trainer); }
+
+Gplvm::Impl::Impl(ConstRows Y, GplvmOptions options)
     : options_(std::move(options)),
       kept_(std::make_shared<Shelf<KeptPsi2>>([] { return KeptPsi2(); })) {
   options_.check();
@@ -93,7 +123,7 @@ Gplvm::Gplvm(ConstRows Y, GplvmOptions options)
   declared_ = parameters_;
 }
 
-void Gplvm::take(ConstRows Y) {
+void Gplvm::Impl::take(ConstRows Y) {
   check_latent_outputs(Y);
   for (LatentView& view : checked_views(options_.views, Y.cols())) {
     View v;
@@ -112,20 +142,20 @@ void Gplvm::take(ConstRows Y) {
   }
 }
 
-std::string Gplvm::path(const View& v, const std::string& rest) const {
+std::string Gplvm::Impl::path(const View& v, const std::string& rest) const {
   return views_.size() == 1 ? rest : fmt::format("views.{}.{}", v.view.name, rest);
 }
 
-SparseValues Gplvm::unpack(const View& v, ConstVector values) const {
+SparseValues Gplvm::Impl::unpack(const View& v, ConstVector values) const {
   const Index K = options_.kernel.parameter_count(options_.latent);
   return {values.segment(v.offset, K),
           values.segment(v.offset + K + 1, v.features->parameter_count()), values(v.offset + K),
           Matrix()};
 }
 
-double Gplvm::evaluate(ConstVector values, Jitter& jitter, Vector* values_bar,
-                       std::vector<SparseEvaluation>* evaluations,
-                       GaussianRowGradient* of_latent) const {
+double Gplvm::Impl::evaluate(ConstVector values, Jitter& jitter, Vector* values_bar,
+                             std::vector<SparseEvaluation>* evaluations,
+                             GaussianRowGradient* of_latent) const {
   static const Mean zero;
   const LatentMarginals q = latent_->marginals(values.data());
   if (values_bar) *values_bar = Vector::Zero(values.size());
@@ -164,12 +194,8 @@ double Gplvm::evaluate(ConstVector values, Jitter& jitter, Vector* values_bar,
   return value;
 }
 
-double Gplvm::elbo() const {
-  Jitter jitter{options_.jitter};
-  return evaluate(parameters_.values(), jitter, nullptr) - log_jacobian_;
-}
-
-std::optional<double> Gplvm::objective(const Vector& u, Vector* gradient, Jitter& jitter) const {
+std::optional<double> Gplvm::Impl::objective(const Vector& u, Vector* gradient,
+                                             Jitter& jitter) const {
   return minus_log_posterior(parameters_, u, gradient, [&](ConstVector values, Vector* bar) {
     return std::optional(evaluate(values, jitter, bar));
   });

@@ -7,7 +7,7 @@
 
 #include <chrono>
 
-#include "covary/models/gplvm.hpp"
+#include "models/gplvm_impl.hpp"
 
 namespace covary {
 namespace {
@@ -18,7 +18,7 @@ constexpr std::chrono::seconds patience{2};  // before a user hears of it
 }  // namespace
 
 // A step of the spread and one of the means; false where neither raises the bound.
-bool Gplvm::goes_to_fixed_point(Vector& values, Jitter& jitter) const {
+bool Gplvm::Impl::goes_to_fixed_point(Vector& values, Jitter& jitter) const {
   const Index means = latent_->means(), spreads = latent_->spreads();
   // Moves to make(step), for the longest of halved steps at which the bound rises.
   const auto moves = [&](double before, auto make) {
@@ -53,7 +53,7 @@ bool Gplvm::goes_to_fixed_point(Vector& values, Jitter& jitter) const {
   return moved;
 }
 
-void Gplvm::step_to_fixed_point(Trainer& trainer, Jitter& jitter) {
+void Gplvm::Impl::step_to_fixed_point(Trainer& trainer, Jitter& jitter) {
   const Index steps = options_.fixed_point >= 0 ? options_.fixed_point
                       : options_.times.size()   ? 10
                                                 : 0;

@@ -10,8 +10,8 @@
 #include "covary/data/pca.hpp"
 #include "covary/error.hpp"
 #include "covary/linalg/blas.hpp"
-#include "covary/models/gplvm.hpp"
 #include "covary/random/random.hpp"
+#include "models/gplvm_impl.hpp"
 #include "models/latent_views.hpp"
 
 namespace covary {
@@ -35,7 +35,7 @@ RowMatrix components(const RowMatrix& Y, Index Q, Random random) {
 
 }  // namespace
 
-double Gplvm::View::mean_square() const {
+double Gplvm::Impl::View::mean_square() const {
   double sum = 0.0, count = silent() * static_cast<double>(Y.rows());
   for (const double y : Y.reshaped())
     if (!std::isnan(y)) {
@@ -47,7 +47,7 @@ double Gplvm::View::mean_square() const {
 
 // Those of each view side by side: dimensions of their own to begin with. Before them come
 // dimensions that the views share, if there are any, of which the views keep what is left.
-RowMatrix Gplvm::components_by_view(ConstRows shared, Random& random) const {
+RowMatrix Gplvm::Impl::components_by_view(ConstRows shared, Random& random) const {
   const Index N = views_.front().Y.rows(), Q = options_.latent;
   const auto V = static_cast<Index>(views_.size());
   RowMatrix out(N, Q);
@@ -72,7 +72,7 @@ RowMatrix Gplvm::components_by_view(ConstRows shared, Random& random) const {
 // What the views have in common by more than chance, from as many components of each as the latent
 // space has dimensions. It gets no more of them than each view for its own; all of them, if there
 // are more views than dimensions.
-RowMatrix Gplvm::shared_directions() const {
+RowMatrix Gplvm::Impl::shared_directions() const {
   std::vector<RowMatrix> tables;
   for (const View& v : views_) tables.push_back(filled(v.Y));
   const Index Q = options_.latent, part = Q / (static_cast<Index>(views_.size()) + 1);
@@ -81,7 +81,7 @@ RowMatrix Gplvm::shared_directions() const {
 }
 
 // Those of all views together, each of the same weight: shared dimensions to begin with.
-RowMatrix Gplvm::joint_components() const {
+RowMatrix Gplvm::Impl::joint_components() const {
   Index columns = 0;
   for (const View& v : views_) columns += v.Y.cols();
   RowMatrix all(views_.front().Y.rows(), columns);
@@ -94,7 +94,7 @@ RowMatrix Gplvm::joint_components() const {
   return components(all, options_.latent, Random(options_.seed, 0x70ca));
 }
 
-RowMatrix Gplvm::start_means(Index start) const {
+RowMatrix Gplvm::Impl::start_means(Index start) const {
   const Index N = views_.front().Y.rows(), Q = options_.latent;
   Random random(options_.seed, 0x6c76 + static_cast<std::uint64_t>(start));
   RowMatrix out = options_.start_mean;
@@ -127,7 +127,7 @@ RowMatrix Gplvm::start_means(Index start) const {
   return out;
 }
 
-void Gplvm::declare(ConstRows means, std::uint64_t seed) {
+void Gplvm::Impl::declare(ConstRows means, std::uint64_t seed) {
   Parameters all;
   latent_->declare(all, means, options_.start_variance);
   latent_size_ = all.size();

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "covary/error.hpp"
-#include "covary/models/gplvm.hpp"
 #include "models/feature_settings.hpp"
+#include "models/gplvm_impl.hpp"
 #include "models/restored.hpp"
 #include "models/wide_outputs.hpp"
 #include "training/best_start.hpp"
@@ -34,7 +34,7 @@ Index brief(const GplvmOptions& o) {
 // Plain gradients see a precision of thousands beside a mean of one, and a mean whose curvature is
 // that precision: natural gradients of q(X) have one unit for all. Kernels, noise and inducing
 // inputs have a scale each.
-void Gplvm::set_metric(LbfgsOptions& options) const {
+void Gplvm::Impl::set_metric(LbfgsOptions& options) const {
   Index at = 0;
   for (const Parameter& p : parameters_.all()) {
     if (!p.trainable || !p.tied_to.empty()) continue;
@@ -56,7 +56,7 @@ void Gplvm::set_metric(LbfgsOptions& options) const {
   };
 }
 
-Problem Gplvm::problem(Jitter& jitter) {
+Problem Gplvm::Impl::problem(Jitter& jitter) {
   Problem out{&parameters_, &jitter, [this, &jitter](ConstVector values, Vector* bar) {
                 return std::optional(evaluate(values, jitter, bar));
               }};
@@ -68,7 +68,7 @@ Problem Gplvm::problem(Jitter& jitter) {
 }
 
 // Noise and the kernel's variance held while q(X) finds its place.
-std::optional<Minimum> Gplvm::train_held(Trainer& trainer, Jitter& jitter) {
+std::optional<Minimum> Gplvm::Impl::train_held(Trainer& trainer, Jitter& jitter) {
   step_to_fixed_point(trainer, jitter);
   return trainer.minimise_held(
       problem(jitter),
@@ -83,7 +83,7 @@ std::optional<Minimum> Gplvm::train_held(Trainer& trainer, Jitter& jitter) {
 
 // Whether a parameter stays as the caller has it: fixed, tied or set. What was merely set of the
 // latent inputs is where the first start begins, and further ones lie elsewhere.
-bool Gplvm::is_held(const Parameter& given, bool further_start) const {
+bool Gplvm::Impl::is_held(const Parameter& given, bool further_start) const {
   if (!given.trainable || !given.tied_to.empty()) return true;
   if (further_start && given.path.starts_with("latent.")) return false;
   const Vector& own = declared_.at(given.path).value;
@@ -92,7 +92,7 @@ bool Gplvm::is_held(const Parameter& given, bool further_start) const {
 
 // Values of the dynamics' kernel, as they are where it has just been declared, with those that are
 // held in place of them; nothing if none is.
-Vector Gplvm::held_dynamics(const Parameters& given, bool further_start) const {
+Vector Gplvm::Impl::held_dynamics(const Parameters& given, bool further_start) const {
   std::vector<double> theta;
   bool any = false;
   for (const Parameter& p : parameters_.all()) {
@@ -107,7 +107,7 @@ Vector Gplvm::held_dynamics(const Parameters& given, bool further_start) const {
 }
 
 // What the caller has said of the mappings, in parameters that were declared anew.
-void Gplvm::carry_mappings(const Parameters& given) {
+void Gplvm::Impl::carry_mappings(const Parameters& given) {
   Parameters all;
   for (Parameter p : parameters_.all()) {
     if (is_of_mapping(p)) {
@@ -127,7 +127,7 @@ void Gplvm::carry_mappings(const Parameters& given) {
 // A model of the same outputs whose rows do not follow each other: it finds where they lie, and the
 // dynamics begin there. Curves that have to be unfolded while they may not break are stuck more
 // easily. What the caller has said of the mappings holds there too, and what is given stays.
-void Gplvm::start_from_static(Index start, Trainer& trainer, Jitter& jitter) {
+void Gplvm::Impl::start_from_static(Index start, Trainer& trainer, Jitter& jitter) {
   const Parameters given = parameters_;
   const bool further = start > options_.first_start;
   const auto take = [&](const Parameters& found, bool of_mapping) {
@@ -164,7 +164,7 @@ void Gplvm::start_from_static(Index start, Trainer& trainer, Jitter& jitter) {
   take(found, true);
 }
 
-Minimum Gplvm::train_from(Index start, Trainer& trainer, Jitter& jitter) {
+Minimum Gplvm::Impl::train_from(Index start, Trainer& trainer, Jitter& jitter) {
   const bool train_anything = options_.held_iterations > 0 && options_.training.max_iterations > 0;
   const bool further = start > options_.first_start;
   bool given_start = true;  // of the latent inputs
@@ -198,14 +198,7 @@ Minimum Gplvm::train_from(Index start, Trainer& trainer, Jitter& jitter) {
                           {.before = held ? std::optional(held->summary) : std::nullopt});
 }
 
-GplvmFit Gplvm::fit() {
-  Trainer trainer(options_.training, std::exchange(resume_, {}));
-  GplvmFit out = fit(trainer);
-  trainer.complete(out.summary);
-  return out;
-}
-
-GplvmFit Gplvm::fit(Trainer& trainer) {
+GplvmFit Gplvm::Impl::fit(Trainer& trainer) {
   Jitter jitter{options_.jitter};
   Minimum best = best_start(
       trainer, options_.first_start, options_.training.starts,
@@ -213,7 +206,7 @@ GplvmFit Gplvm::fit(Trainer& trainer) {
   return finished(std::move(best), jitter);
 }
 
-GplvmFit Gplvm::finished(Minimum best, Jitter& jitter) const {
+GplvmFit Gplvm::Impl::finished(Minimum best, Jitter& jitter) const {
   const Vector values = parameters_.values();
   std::vector<SparseEvaluation> evaluations;
   const double value = evaluate(values, jitter, nullptr, &evaluations);

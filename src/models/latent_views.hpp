@@ -6,6 +6,8 @@
 
 namespace covary {
 
+constexpr Index usual_latent_inducing = 50;  // of a mapping
+
 // InputError for a table that no latent-variable model can learn from: fewer than two rows, an
 // infinite cell, a row without an observed one.
 void check_latent_outputs(ConstRows Y);

@@ -12,6 +12,7 @@
 #include "covary/linalg/parallel.hpp"
 #include "models/composite.hpp"
 #include "models/infer_row.hpp"
+#include "models/latent_views.hpp"
 
 namespace covary {
 namespace {

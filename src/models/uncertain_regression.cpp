@@ -8,6 +8,7 @@
 
 #include "covary/error.hpp"
 #include "models/composite.hpp"
+#include "models/latent_views.hpp"
 #include "training/best_start.hpp"
 
 namespace covary {

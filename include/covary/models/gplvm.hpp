@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -8,18 +7,10 @@
 
 #include "covary/features/choice.hpp"
 #include "covary/inference/recognition.hpp"
-#include "covary/inference/sparse.hpp"
 #include "covary/models/gplvm_fit.hpp"
 #include "covary/models/regression.hpp"
-#include "covary/random/random.hpp"
-#include "covary/statistics/expectations.hpp"
 
 namespace covary {
-
-template <class T>
-class Shelf;
-
-constexpr Index usual_latent_inducing = 50;
 
 struct GplvmOptions {
   Index latent = 10;          // Q, more than is needed: what is not used switches itself off
@@ -90,85 +81,38 @@ class Gplvm {
  public:
   // Y: N×P, NaN where missing.
   explicit Gplvm(ConstRows Y, GplvmOptions options = {});
-  Gplvm(Gplvm&&) = default;
-  Gplvm& operator=(Gplvm&&) = default;
-  Gplvm(const Gplvm&) = delete;
-  Gplvm& operator=(const Gplvm&) = delete;
+  // It moves, and is not copied.
+  Gplvm(Gplvm&&) noexcept;
+  Gplvm& operator=(Gplvm&&) noexcept;
+  ~Gplvm();
 
   // latent.mean (latent.weights, latent.hidden of a back constraint), latent.variance or
   // latent.whitened, latent.precisions, dynamics.…; inputs.variance; kernel.…,
   // likelihood.variance, features.…, with several views views.NAME.kernel.…
-  Parameters& parameters() { return parameters_; }
-  const Parameters& parameters() const { return parameters_; }
-  const GplvmOptions& options() const { return options_; }
-  const std::vector<std::string>& warnings() const { return warnings_; }
-  Index rows() const { return latent_->rows(); }
-  // Of the first view.
-  const FeaturesPtr& features() const { return views_.front().features; }
+  Parameters& parameters();
+  const Parameters& parameters() const;
+  const GplvmOptions& options() const;
+  const std::vector<std::string>& warnings() const;
+  Index rows() const;
+  const FeaturesPtr& features() const;  // of the first view
 
   double elbo() const;  // at the current parameters, in the units of the data
   // −(bound + log prior) of the free unconstrained vector, in model units.
   std::optional<double> objective(const Vector& u, Vector* gradient, Jitter& jitter) const;
 
-  // The same for training; it refers to this model and to `jitter`.
+  // The same for training; it refers to the model and to `jitter`.
   Problem problem(Jitter& jitter);
 
   // The next fit() goes on from a state of the training of a model of the same data, parameters and
   // options, and ends with the same bits as that one.
-  void resume(TrainingState state) { resume_ = std::move(state); }
+  void resume(TrainingState state);
   GplvmFit fit();
   // As a part of the training of a larger model, which completes the summary.
   GplvmFit fit(Trainer& trainer);
 
  private:
-  struct View {
-    LatentView view;
-    RowMatrix Y;      // as the model sees them; of more columns than rows a factor of YYᵀ
-    RowMatrix all_Y;  // is then here, else empty
-    Scaling scaling;
-    std::vector<std::vector<Index>> columns;  // by missing pattern
-    FeaturesPtr features;
-    Index offset = 0;        // of its parameters in values()
-    double silent() const {  // columns that the factor does not have
-      return all_Y.size() ? static_cast<double>(all_Y.cols() - Y.cols()) : 0.0;
-    }
-    double mean_square() const;  // of the outputs that there are
-  };
-  std::string path(const View& v, const std::string& rest) const;
-  RowMatrix start_means(Index start) const;
-  RowMatrix components_by_view(ConstRows shared, Random& random) const;
-  RowMatrix shared_directions() const;
-  RowMatrix joint_components() const;
-  void declare(ConstRows means, std::uint64_t seed);
-  SparseValues unpack(const View& v, ConstVector values) const;
-  // The bound, in model units, and what it was made of.
-  double evaluate(ConstVector values, Jitter& jitter, Vector* values_bar,
-                  std::vector<SparseEvaluation>* evaluations = nullptr,
-                  GaussianRowGradient* of_latent = nullptr) const;
-  void step_to_fixed_point(Trainer& trainer, Jitter& jitter);
-  bool goes_to_fixed_point(Vector& values, Jitter& jitter) const;
-  void take(ConstRows Y);
-  void set_metric(LbfgsOptions& options) const;
-  std::optional<Minimum> train_held(Trainer& trainer, Jitter& jitter);
-  bool is_held(const Parameter& given, bool further_start) const;
-  Vector held_dynamics(const Parameters& given, bool further_start) const;
-  void carry_mappings(const Parameters& given);
-  void start_from_static(Index start, Trainer& trainer, Jitter& jitter);
-  Minimum train_from(Index start, Trainer& trainer, Jitter& jitter);
-  GplvmFit finished(Minimum best, Jitter& jitter) const;
-  void say(const std::string& text) const { options_.training.say(text); }
-
-  GplvmOptions options_;
-  std::vector<View> views_;
-  std::shared_ptr<const LatentInputs> latent_;
-  std::shared_ptr<const DynamicalInputs> dynamics_;  // the same object, if it is one
-  Index latent_size_ = 0;  // entries of values() that are the latent inputs'
-  double log_jacobian_ = 0.0;
-  std::vector<std::string> warnings_;
-  Parameters parameters_;
-  Parameters declared_;  // as they were before anybody set any
-  TrainingState resume_;
-  std::shared_ptr<Shelf<KeptPsi2>> kept_;  // memory that is warm for the next evaluation
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace covary
