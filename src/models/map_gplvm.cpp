@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include "covary/data/pca.hpp"
 #include "covary/error.hpp"
@@ -12,6 +13,7 @@
 #include "covary/random/random.hpp"
 #include "models/class_separation.hpp"
 #include "models/latent_views.hpp"
+#include "models/map_gplvm_impl.hpp"
 #include "models/times.hpp"
 
 namespace covary {
@@ -36,7 +38,30 @@ void MapGplvmOptions::check() const {
   training.check();
 }
 
-MapGplvm::MapGplvm(ConstRows Y, MapGplvmOptions options) : options_(std::move(options)) {
+MapGplvm::MapGplvm(ConstRows Y, MapGplvmOptions options)
+    : impl_(std::make_unique<Impl>(Y, std::move(options))) {}
+MapGplvm::MapGplvm(MapGplvm&&) noexcept = default;
+MapGplvm& MapGplvm::operator=(MapGplvm&&) noexcept = default;
+MapGplvm::~MapGplvm() = default;
+
+Parameters& MapGplvm::parameters() { return impl_->parameters_; }
+const Parameters& MapGplvm::parameters() const { return impl_->parameters_; }
+const MapGplvmOptions& MapGplvm::options() const { return impl_->options_; }
+const std::vector<std::string>& MapGplvm::warnings() const { return impl_->warnings_; }
+Index MapGplvm::rows() const { return impl_->rows(); }
+RowMatrix MapGplvm::inputs() const { return impl_->inputs_at(impl_->parameters_.values().data()); }
+double MapGplvm::log_likelihood() const {
+  Jitter jitter{impl_->options_.jitter};
+  return impl_->evaluate(impl_->parameters_.values(), jitter, nullptr).likelihood -
+         impl_->log_jacobian_;
+}
+std::optional<double> MapGplvm::objective(const Vector& u, Vector* gradient, Jitter& jitter) const {
+  return impl_->objective(u, gradient, jitter);
+}
+void MapGplvm::resume(TrainingState state) { impl_->resume_ = std::move(state); }
+MapGplvmFit MapGplvm::fit() { return impl_->fit(); }
+
+MapGplvm::Impl::Impl(ConstRows Y, MapGplvmOptions options) : options_(std::move(options)) {
   options_.check();
   take(Y);
   const Index N = Y.rows(), Q = options_.latent;
@@ -57,7 +82,7 @@ MapGplvm::MapGplvm(ConstRows Y, MapGplvmOptions options) : options_(std::move(op
   declare();
 }
 
-void MapGplvm::take(ConstRows Y) {
+void MapGplvm::Impl::take(ConstRows Y) {
   check_latent_outputs(Y);
   for (LatentView& view : checked_views(options_.views, Y.cols())) {
     View v;
@@ -76,13 +101,13 @@ void MapGplvm::take(ConstRows Y) {
   }
 }
 
-double MapGplvm::View::mean_square() const {
+double MapGplvm::Impl::View::mean_square() const {
   const auto seen = Y.array().isNaN().select(0.0, Y.array());
   const double count = static_cast<double>(Y.size() - Y.array().isNaN().count());
   return std::max(seen.square().sum() / count, 1e-12);
 }
 
-RowMatrix MapGplvm::all_outputs() const {
+RowMatrix MapGplvm::Impl::all_outputs() const {
   Index P = 0, at = 0;
   for (const View& v : views_) P += v.Y.cols();
   RowMatrix out(rows(), P);
@@ -95,7 +120,7 @@ RowMatrix MapGplvm::all_outputs() const {
 
 // Principal components of all views, each of the same weight, with unit variance. What the table
 // does not have is small noise, and of further starts all of it is shaken.
-RowMatrix MapGplvm::start_inputs(Index start) const {
+RowMatrix MapGplvm::Impl::start_inputs(Index start) const {
   const Index N = rows(), Q = options_.latent;
   Random random(options_.seed, 0x6d61 + static_cast<std::uint64_t>(start));
   RowMatrix out = options_.start;
@@ -118,11 +143,11 @@ RowMatrix MapGplvm::start_inputs(Index start) const {
   return out;
 }
 
-std::string MapGplvm::path(const View& v, const std::string& rest) const {
+std::string MapGplvm::Impl::path(const View& v, const std::string& rest) const {
   return views_.size() == 1 ? rest : fmt::format("views.{}.{}", v.view.name, rest);
 }
 
-void MapGplvm::declare_inputs(Parameters& out, ConstRows X) const {
+void MapGplvm::Impl::declare_inputs(Parameters& out, ConstRows X) const {
   if (recognition_) {
     recognition_->declare(out, X);
     return;
@@ -137,7 +162,7 @@ void MapGplvm::declare_inputs(Parameters& out, ConstRows X) const {
            X.rows(), X.cols()});
 }
 
-void MapGplvm::declare() {
+void MapGplvm::Impl::declare() {
   const RowMatrix X = start_inputs(0);
   const Index Q = options_.latent;
   Parameters dynamics;
@@ -176,7 +201,7 @@ void MapGplvm::declare() {
   hold_scale(views_.front());
 }
 
-void MapGplvm::hold_scale(const View& v) {
+void MapGplvm::Impl::hold_scale(const View& v) {
   std::vector<Index> linear;
   if (const auto form = options_.kernel.node().gaussian_form(options_.latent))
     for (const GaussianTerm& t : form->terms)
@@ -194,7 +219,7 @@ void MapGplvm::hold_scale(const View& v) {
   }
 }
 
-RowMatrix MapGplvm::inputs_at(const double* values) const {
+RowMatrix MapGplvm::Impl::inputs_at(const double* values) const {
   if (recognition_) return recognition_->inputs(values);
   RowMatrix out = Eigen::Map<const RowMatrix>(values, rows(), options_.latent);
   for (const Block& b : blocks_) {
@@ -205,8 +230,8 @@ RowMatrix MapGplvm::inputs_at(const double* values) const {
   return out;
 }
 
-void MapGplvm::inputs_pullback(const double* values, const RowMatrix& X_bar,
-                               double* values_bar) const {
+void MapGplvm::Impl::inputs_pullback(const double* values, const RowMatrix& X_bar,
+                                     double* values_bar) const {
   if (recognition_) {
     recognition_->pullback(values, X_bar, values_bar);
     return;
@@ -220,8 +245,8 @@ void MapGplvm::inputs_pullback(const double* values, const RowMatrix& X_bar,
   }
 }
 
-double MapGplvm::log_prior_of(const RowMatrix& X, ConstVector values, RowMatrix* X_bar,
-                              Vector* values_bar) const {
+double MapGplvm::Impl::log_prior_of(const RowMatrix& X, ConstVector values, RowMatrix* X_bar,
+                                    Vector* values_bar) const {
   double value = 0.0;
   if (dynamics_) {
     const Index T = options_.dynamics.parameter_count(options_.times.cols());
@@ -249,7 +274,8 @@ double MapGplvm::log_prior_of(const RowMatrix& X, ConstVector values, RowMatrix*
   return value;
 }
 
-MapGplvm::Terms MapGplvm::evaluate(ConstVector values, Jitter& jitter, Vector* values_bar) const {
+MapGplvm::Impl::Terms MapGplvm::Impl::evaluate(ConstVector values, Jitter& jitter,
+                                               Vector* values_bar) const {
   const RowMatrix X = inputs_at(values.data());
   if (!X.allFinite()) throw NumericalError("the latent inputs are not finite");
   RowMatrix X_bar = RowMatrix::Zero(X.rows(), X.cols());
@@ -272,14 +298,8 @@ MapGplvm::Terms MapGplvm::evaluate(ConstVector values, Jitter& jitter, Vector* v
   return out;
 }
 
-RowMatrix MapGplvm::inputs() const { return inputs_at(parameters_.values().data()); }
-
-double MapGplvm::log_likelihood() const {
-  Jitter jitter{options_.jitter};
-  return evaluate(parameters_.values(), jitter, nullptr).likelihood - log_jacobian_;
-}
-
-std::optional<double> MapGplvm::objective(const Vector& u, Vector* gradient, Jitter& jitter) const {
+std::optional<double> MapGplvm::Impl::objective(const Vector& u, Vector* gradient,
+                                                Jitter& jitter) const {
   return minus_log_posterior(parameters_, u, gradient, [&](ConstVector values, Vector* bar) {
     const Terms terms = evaluate(values, jitter, bar);
     return std::optional(terms.likelihood + terms.prior);

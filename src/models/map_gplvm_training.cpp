@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "covary/models/map_gplvm.hpp"
+#include "models/map_gplvm_impl.hpp"
 
 namespace covary {
 
-MapGplvmFit MapGplvm::fit() {
+MapGplvmFit MapGplvm::Impl::fit() {
   Jitter jitter{options_.jitter};
   Trainer trainer(options_.training, std::exchange(resume_, {}));
   const Problem problem{&parameters_, &jitter, [&](ConstVector values, Vector* bar) {
@@ -30,7 +30,7 @@ MapGplvmFit MapGplvm::fit() {
   return out;
 }
 
-MapGplvmFit MapGplvm::finished(Summary summary) const {
+MapGplvmFit MapGplvm::Impl::finished(Summary summary) const {
   const Vector values = parameters_.values();
   MapGplvmFit out;
   out.X = inputs_at(values.data());

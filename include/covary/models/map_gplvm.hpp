@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -107,14 +106,18 @@ class MapGplvm {
  public:
   // Y: N×P, NaN where missing.
   explicit MapGplvm(ConstRows Y, MapGplvmOptions options = {});
+  // It moves, and is not copied.
+  MapGplvm(MapGplvm&&) noexcept;
+  MapGplvm& operator=(MapGplvm&&) noexcept;
+  ~MapGplvm();
 
   // latent.X, or latent.whitened of dynamics, or latent.weights and latent.hidden of a back
   // constraint; dynamics.…; kernel.…, likelihood.variance, with several views views.NAME.kernel.…
-  Parameters& parameters() { return parameters_; }
-  const Parameters& parameters() const { return parameters_; }
-  const MapGplvmOptions& options() const { return options_; }
-  const std::vector<std::string>& warnings() const { return warnings_; }
-  Index rows() const { return views_.front().Y.rows(); }
+  Parameters& parameters();
+  const Parameters& parameters() const;
+  const MapGplvmOptions& options() const;
+  const std::vector<std::string>& warnings() const;
+  Index rows() const;
   RowMatrix inputs() const;  // X at the current parameters
 
   double log_likelihood() const;  // log p(Y | X) at the current parameters, in the data's units
@@ -123,48 +126,12 @@ class MapGplvm {
 
   // The next fit() goes on from a state of the training of a model of the same data, parameters and
   // options, and ends with the same bits as that one.
-  void resume(TrainingState state) { resume_ = std::move(state); }
+  void resume(TrainingState state);
   MapGplvmFit fit();
 
  private:
-  struct View {
-    LatentView view;
-    Matrix Y;  // as the model sees them
-    Scaling scaling;
-    Index offset = 0;  // of its parameters in values()
-    double mean_square() const;
-  };
-  struct Block {  // a sequence: its rows, and the factor that whitens them
-    Index first;
-    Matrix L;
-  };
-  struct Terms {
-    double likelihood = 0.0, prior = 0.0;  // log p(Y | X) and log p(X), in model units
-  };
-  void take(ConstRows Y);
-  RowMatrix all_outputs() const;  // N×P, scaled, those of the views side by side
-  RowMatrix start_inputs(Index start) const;
-  void declare_inputs(Parameters& out, ConstRows X) const;
-  void declare();
-  void hold_scale(const View& v);
-  std::string path(const View& v, const std::string& rest) const;
-  RowMatrix inputs_at(const double* values) const;
-  void inputs_pullback(const double* values, const RowMatrix& X_bar, double* values_bar) const;
-  double log_prior_of(const RowMatrix& X, ConstVector values, RowMatrix* X_bar,
-                      Vector* values_bar) const;
-  Terms evaluate(ConstVector values, Jitter& jitter, Vector* values_bar) const;
-  MapGplvmFit finished(Summary summary) const;
-
-  MapGplvmOptions options_;
-  std::vector<View> views_;
-  std::shared_ptr<const Recognition> recognition_;
-  std::shared_ptr<const DynamicalInputs> dynamics_;
-  std::vector<Block> blocks_;  // of dynamics without a back constraint
-  Index dynamics_offset_ = 0;  // of its kernel in values()
-  double log_jacobian_ = 0.0;
-  std::vector<std::string> warnings_;
-  Parameters parameters_;
-  TrainingState resume_;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace covary
