@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "covary/error.hpp"
-#include "models/stochastic_gplvm_batch.hpp"
+#include "models/stochastic_gplvm_impl.hpp"
 #include "statistics/sampled_rows.hpp"
 
 namespace covary {
@@ -49,6 +49,31 @@ void StochasticGplvmOptions::check() const {
 }
 
 StochasticGplvm::StochasticGplvm(ConstRows Y, StochasticGplvmOptions options)
+    : impl_(std::make_unique<Impl>(Y, std::move(options))) {}
+StochasticGplvm::StochasticGplvm(StochasticGplvm&&) noexcept = default;
+StochasticGplvm& StochasticGplvm::operator=(StochasticGplvm&&) noexcept = default;
+StochasticGplvm::~StochasticGplvm() = default;
+
+Parameters& StochasticGplvm::parameters() { return impl_->parameters_; }
+const Parameters& StochasticGplvm::parameters() const { return impl_->parameters_; }
+const StochasticGplvmOptions& StochasticGplvm::options() const { return impl_->options_; }
+const std::vector<std::string>& StochasticGplvm::warnings() const { return impl_->warnings_; }
+Index StochasticGplvm::rows() const { return impl_->rows(); }
+Index StochasticGplvm::batch() const { return impl_->batch(); }
+NaturalGaussian StochasticGplvm::prior() const { return impl_->prior(); }
+double StochasticGplvm::evaluate(std::span<const Index> rows, const WhitenedGaussian& q,
+                                 Jitter& jitter, Gradient* gradient) const {
+  return impl_->evaluate(rows, q, jitter, gradient);
+}
+double StochasticGplvm::elbo() const {
+  Jitter jitter{impl_->options_.gplvm.jitter};
+  NaturalGaussian q = prior();
+  return impl_->best_q(q, jitter, 500).at.value - impl_->log_jacobian_;
+}
+void StochasticGplvm::resume(TrainingState state) { impl_->resume_ = std::move(state); }
+GplvmFit StochasticGplvm::fit() { return impl_->fit(); }
+
+StochasticGplvm::Impl::Impl(ConstRows Y, StochasticGplvmOptions options)
     : options_((options.check(), std::move(options))),
       gplvm_(working_outputs(Y), start_of(options_, is_gaussian())) {
   Index& batch = options_.gplvm.training.batch;
@@ -78,15 +103,14 @@ StochasticGplvm::StochasticGplvm(ConstRows Y, StochasticGplvmOptions options)
 }
 
 // What principal components are taken of: counts by their logarithms.
-RowMatrix StochasticGplvm::working_outputs(ConstRows Y) const {
+RowMatrix StochasticGplvm::Impl::working_outputs(ConstRows Y) const {
   if (is_gaussian() || !(Y.array().isNaN() || Y.array() >= 0.0).all()) return Y;
   return Y.array().log1p();
 }
 
-NaturalGaussian StochasticGplvm::prior() const { return {features_->size(), Y_.cols()}; }
-
-StochasticGplvm::Batch StochasticGplvm::batch_of(std::span<const Index> rows, const RowMatrix& mean,
-                                                 const RowMatrix& variance) const {
+StochasticGplvm::Impl::Batch StochasticGplvm::Impl::batch_of(std::span<const Index> rows,
+                                                             const RowMatrix& mean,
+                                                             const RowMatrix& variance) const {
   const std::vector<Index> chosen(rows.begin(), rows.end());
   Batch out{
       mean(chosen, Eigen::all), variance(chosen, Eigen::all), Y_(chosen, Eigen::all), {}, {}, {}};
@@ -97,12 +121,12 @@ StochasticGplvm::Batch StochasticGplvm::batch_of(std::span<const Index> rows, co
   return out;
 }
 
-UncollapsedValues StochasticGplvm::unpack(ConstVector values, WhitenedGaussian q) const {
+UncollapsedValues StochasticGplvm::Impl::unpack(ConstVector values, WhitenedGaussian q) const {
   const Index K = options_.gplvm.kernel.parameter_count(options_.gplvm.latent);
   return {{values.head(K)}, {values.tail(features_->parameter_count())}, Matrix(), std::move(q)};
 }
 
-UncollapsedProblem StochasticGplvm::problem(const Batch& b, ConstVector values) const {
+UncollapsedProblem StochasticGplvm::Impl::problem(const Batch& b, ConstVector values) const {
   static const Mean zero;
   const Index K = options_.gplvm.kernel.parameter_count(options_.gplvm.latent);
   UncollapsedProblem out;
@@ -116,8 +140,9 @@ UncollapsedProblem StochasticGplvm::problem(const Batch& b, ConstVector values) 
   return out;
 }
 
-double StochasticGplvm::evaluate(const Batch& b, ConstVector values, const WhitenedGaussian& q,
-                                 Jitter& jitter, Gradient* gradient) const {
+double StochasticGplvm::Impl::evaluate(const Batch& b, ConstVector values,
+                                       const WhitenedGaussian& q, Jitter& jitter,
+                                       Gradient* gradient) const {
   const UncollapsedProblem p = problem(b, values);
   if (gradient) {
     gradient->of_q.of_factors = false;
@@ -137,8 +162,8 @@ double StochasticGplvm::evaluate(const Batch& b, ConstVector values, const White
   return e.value - p.scale * kl;
 }
 
-double StochasticGplvm::evaluate(std::span<const Index> rows, const WhitenedGaussian& q,
-                                 Jitter& jitter, Gradient* gradient) const {
+double StochasticGplvm::Impl::evaluate(std::span<const Index> rows, const WhitenedGaussian& q,
+                                       Jitter& jitter, Gradient* gradient) const {
   const Index N = this->rows(), Q = options_.gplvm.latent;
   const Vector values = parameters_.values();
   const Eigen::Map<const RowMatrix> mean(values.data(), N, Q),
@@ -147,7 +172,7 @@ double StochasticGplvm::evaluate(std::span<const Index> rows, const WhitenedGaus
                   gradient);
 }
 
-QOptimum StochasticGplvm::best_q(NaturalGaussian& q, Jitter& jitter, Index sweeps) const {
+QOptimum StochasticGplvm::Impl::best_q(NaturalGaussian& q, Jitter& jitter, Index sweeps) const {
   const Index N = rows(), Q = options_.gplvm.latent;
   const Vector values = parameters_.values();
   const Eigen::Map<const RowMatrix> mean(values.data(), N, Q),
@@ -164,13 +189,7 @@ QOptimum StochasticGplvm::best_q(NaturalGaussian& q, Jitter& jitter, Index sweep
   return out;
 }
 
-double StochasticGplvm::elbo() const {
-  Jitter jitter{options_.gplvm.jitter};
-  NaturalGaussian q = prior();
-  return best_q(q, jitter, 500).at.value - log_jacobian_;
-}
-
-Parameters StochasticGplvm::of_all() const {
+Parameters StochasticGplvm::Impl::of_all() const {
   Parameters out;
   for (const Parameter& p : parameters_.all())
     if (!p.path.starts_with("latent.")) out.add(p);

@@ -11,13 +11,13 @@
 #include "models/batches.hpp"
 #include "models/q_blocks.hpp"
 #include "models/row_adam.hpp"
-#include "models/stochastic_gplvm_batch.hpp"
+#include "models/stochastic_gplvm_impl.hpp"
 #include "training/best_start.hpp"
 
 namespace covary {
 
 // Where training stands.
-struct StochasticGplvm::State {
+struct StochasticGplvm::Impl::State {
   NaturalGaussian q;
   RowAdam latent;  // means and log variances
   Jitter jitter;
@@ -27,8 +27,8 @@ struct StochasticGplvm::State {
 
 // The bound as a batch tells it and its gradient by the values that all rows share, unless that is
 // null; moves q(x) and q(u).
-std::optional<double> StochasticGplvm::step(State& s, std::span<const Index> rows,
-                                            ConstVector values, Vector* values_bar) const {
+std::optional<double> StochasticGplvm::Impl::step(State& s, std::span<const Index> rows,
+                                                  ConstVector values, Vector* values_bar) const {
   const Index Q = options_.gplvm.latent;
   Gradient g;
   double value = 0.0;
@@ -54,7 +54,7 @@ std::optional<double> StochasticGplvm::step(State& s, std::span<const Index> row
   return value;
 }
 
-Minimum StochasticGplvm::train(NaturalGaussian& q, Jitter& jitter, Trainer& trainer) {
+Minimum StochasticGplvm::Impl::train(NaturalGaussian& q, Jitter& jitter, Trainer& trainer) {
   const Index N = rows(), Q = options_.gplvm.latent;
   BatchOrder order(N, batch(), options_.gplvm.seed);
   Parameters shared = of_all();
@@ -135,7 +135,7 @@ Minimum StochasticGplvm::train(NaturalGaussian& q, Jitter& jitter, Trainer& trai
 
 // Other latent inputs and features, as a GP-LVM of all rows has them for that start; what was fixed
 // or tied stays.
-void StochasticGplvm::start_at(Index start) {
+void StochasticGplvm::Impl::start_at(Index start) {
   GplvmOptions o = gplvm_.options();
   o.first_start = start;
   const Gplvm other(working_outputs(Y_), std::move(o));
@@ -147,7 +147,8 @@ void StochasticGplvm::start_at(Index start) {
 }
 
 // From several starts where they were asked for: the best by the mean that Adam keeps of the bound.
-Summary StochasticGplvm::train_from_starts(NaturalGaussian& q, Jitter& jitter, Trainer& trainer) {
+Summary StochasticGplvm::Impl::train_from_starts(NaturalGaussian& q, Jitter& jitter,
+                                                 Trainer& trainer) {
   return best_start(
              trainer, options_.gplvm.first_start,
              std::max<Index>(1, options_.gplvm.training.starts),
@@ -159,7 +160,7 @@ Summary StochasticGplvm::train_from_starts(NaturalGaussian& q, Jitter& jitter, T
       .summary;
 }
 
-GplvmFit StochasticGplvm::fit() {
+GplvmFit StochasticGplvm::Impl::fit() {
   Trainer trainer(options_.gplvm.training, std::exchange(resume_, {}));
   Summary summary;
   NaturalGaussian q = prior();
@@ -173,7 +174,7 @@ GplvmFit StochasticGplvm::fit() {
   return out;
 }
 
-GplvmFit StochasticGplvm::finished(NaturalGaussian q, Jitter jitter, Summary summary) {
+GplvmFit StochasticGplvm::Impl::finished(NaturalGaussian q, Jitter jitter, Summary summary) {
   GplvmFit out;
   if (is_gaussian()) {  // the best q(u) is in closed form
     gplvm_.parameters() = parameters_;

@@ -1,14 +1,12 @@
 #pragma once
 
-#include <functional>
-#include <optional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "covary/inference/natural_gradient.hpp"
 #include "covary/models/gplvm.hpp"
-#include "covary/statistics/expectations.hpp"
 
 namespace covary {
 
@@ -40,14 +38,18 @@ class StochasticGplvm {
  public:
   // Y: N×P, NaN where missing.
   explicit StochasticGplvm(ConstRows Y, StochasticGplvmOptions options = {});
+  // It moves, and is not copied.
+  StochasticGplvm(StochasticGplvm&&) noexcept;
+  StochasticGplvm& operator=(StochasticGplvm&&) noexcept;
+  ~StochasticGplvm();
 
   // As of Gplvm, with the likelihood's own.
-  Parameters& parameters() { return parameters_; }
-  const Parameters& parameters() const { return parameters_; }
-  const StochasticGplvmOptions& options() const { return options_; }
-  const std::vector<std::string>& warnings() const { return warnings_; }
-  Index rows() const { return Y_.rows(); }
-  Index batch() const { return options_.gplvm.training.batch; }
+  Parameters& parameters();
+  const Parameters& parameters() const;
+  const StochasticGplvmOptions& options() const;
+  const std::vector<std::string>& warnings() const;
+  Index rows() const;
+  Index batch() const;
   NaturalGaussian prior() const;  // where q(u) begins
 
   // The gradient by the values of everything below "latent", as rows, and of everything else.
@@ -64,38 +66,12 @@ class StochasticGplvm {
 
   // The next fit() goes on from a state of the training of a model of the same data, parameters and
   // options, and ends with the same bits as that one.
-  void resume(TrainingState state) { resume_ = std::move(state); }
+  void resume(TrainingState state);
   GplvmFit fit();
 
  private:
-  struct Batch;
-  struct State;
-  bool is_gaussian() const { return options_.likelihood.node().conjugate(); }
-  RowMatrix working_outputs(ConstRows Y) const;
-  Batch batch_of(std::span<const Index> rows, const RowMatrix& mean,
-                 const RowMatrix& variance) const;
-  UncollapsedProblem problem(const Batch& batch, ConstVector values) const;
-  UncollapsedValues unpack(ConstVector values, WhitenedGaussian q) const;
-  double evaluate(const Batch& batch, ConstVector values, const WhitenedGaussian& q, Jitter& jitter,
-                  Gradient* gradient) const;
-  QOptimum best_q(NaturalGaussian& q, Jitter& jitter, Index sweeps) const;
-  Parameters of_all() const;  // what all rows share
-  void start_at(Index start);
-  Summary train_from_starts(NaturalGaussian& q, Jitter& jitter, Trainer& trainer);
-  Minimum train(NaturalGaussian& q, Jitter& jitter, Trainer& trainer);
-  std::optional<double> step(State& state, std::span<const Index> rows, ConstVector values,
-                             Vector* values_bar) const;
-  GplvmFit finished(NaturalGaussian q, Jitter jitter, Summary summary);
-  void say(const std::string& text) const { options_.gplvm.training.say(text); }
-
-  StochasticGplvmOptions options_;
-  RowMatrix Y_;  // as the model sees them
-  Gplvm gplvm_;  // where training starts, and with Gaussian noise the model at its end
-  FeaturesPtr features_;
-  double log_jacobian_ = 0.0;
-  std::vector<std::string> warnings_;
-  Parameters parameters_;
-  TrainingState resume_;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace covary
