@@ -15,6 +15,7 @@
 #include "covary/inference/variational.hpp"
 #include "covary/likelihoods/likelihoods.hpp"
 #include "models/generalised_data.hpp"
+#include "models/generalised_impl.hpp"
 #include "models/inducing_choice.hpp"
 
 namespace covary {
@@ -62,6 +63,38 @@ void GeneralisedOptions::check() const {
 }
 
 Generalised::Generalised(ConstRows X, ConstVector y, GeneralisedOptions options)
+    : impl_(std::make_unique<Impl>(X, y, std::move(options))) {}
+Generalised::Generalised(Generalised&&) noexcept = default;
+Generalised& Generalised::operator=(Generalised&&) noexcept = default;
+Generalised::~Generalised() = default;
+
+Parameters& Generalised::parameters() { return impl_->parameters_; }
+const Parameters& Generalised::parameters() const { return impl_->parameters_; }
+const Scaling& Generalised::input_scaling() const { return impl_->input_scaling_; }
+const InputMap& Generalised::input_map() const { return impl_->input_map_; }
+const Scaling& Generalised::output_scaling() const { return impl_->output_scaling_; }
+const GeneralisedOptions& Generalised::options() const { return impl_->options_; }
+Index Generalised::rows() const { return impl_->rows(); }
+double Generalised::log_jacobian() const { return impl_->log_jacobian_; }
+Index Generalised::inducing() const { return impl_->inducing(); }
+Index Generalised::starts() const { return impl_->starts(); }
+const std::vector<std::string>& Generalised::warnings() const { return impl_->warnings_; }
+std::string Generalised::name() const { return impl_->name(); }
+double Generalised::value() const { return impl_->value(); }
+std::optional<double> Generalised::objective(const Vector& u, Vector* gradient) const {
+  Jitter jitter{impl_->options_.jitter};
+  return impl_->objective(u, gradient, jitter);
+}
+void Generalised::start_from(const Generalised& other) {
+  impl_->parameters_ = other.impl_->parameters_;
+  impl_->chosen_ = other.impl_->chosen_;
+  impl_->untrained_ = other.impl_->untrained_;
+}
+void Generalised::take_latent_space(const FitNode& from) { impl_->take_latent_space(from); }
+void Generalised::resume(TrainingState state) { impl_->resume_ = std::move(state); }
+GeneralisedFit Generalised::fit() { return impl_->fit(); }
+
+Generalised::Impl::Impl(ConstRows X, ConstVector y, GeneralisedOptions options)
     : options_(std::move(options)) {
   options_.check();
   const auto shared = with_function_options<FunctionOptions>(options_);
@@ -89,20 +122,14 @@ Generalised::Generalised(ConstRows X, ConstVector y, GeneralisedOptions options)
     untrained_ = std::make_shared<UntrainedMap>(UntrainedMap{X, y, parameters_});
 }
 
-void Generalised::begin_inducing() {
+void Generalised::Impl::begin_inducing() {
   features_ =
       start_features(inducing_count(options_.inducing, options_.Z, rows(), input_scaling_.cols()));
   features_->declare(chosen_);
   for (const Parameter& p : chosen_.all()) parameters_.add(p);
 }
 
-void Generalised::start_from(const Generalised& other) {
-  parameters_ = other.parameters_;
-  chosen_ = other.chosen_;
-  untrained_ = other.untrained_;
-}
-
-std::string Generalised::name() const {
+std::string Generalised::Impl::name() const {
   if (options_.method == Inference::vi) return "vgp";
   if (options_.method == Inference::ep && options_.power != 1.0)
     return fmt::format("ep({})", options_.power);
@@ -112,7 +139,7 @@ std::string Generalised::name() const {
 }
 
 // The order of the parameters: kernels, likelihood, mean, inducing inputs.
-Generalised::Values Generalised::unpack(ConstVector values) const {
+Generalised::Impl::Values Generalised::Impl::unpack(ConstVector values) const {
   Values out;
   const Index D = model_.X.cols(), K = options_.kernel.parameter_count(D);
   Index at = 0;
@@ -127,7 +154,7 @@ Generalised::Values Generalised::unpack(ConstVector values) const {
   return out;
 }
 
-Vector Generalised::pack(const Values& v) const {
+Vector Generalised::Impl::pack(const Values& v) const {
   Vector out(parameters_.size());
   Index end = 0;
   const auto put = [&](const auto& part) {
@@ -142,12 +169,12 @@ Vector Generalised::pack(const Values& v) const {
   return out;
 }
 
-FunctionModel Generalised::one_function() const {
+FunctionModel Generalised::Impl::one_function() const {
   return {model_.kernels.front(), model_.likelihood, model_.mean, model_.X, model_.y, model_.aux,
           model_.weights};
 }
 
-FeaturesPtr Generalised::start_features(Index M) const {
+FeaturesPtr Generalised::Impl::start_features(Index M) const {
   const MultiFunctionParameters at = unpack(parameters_.values()).functions;
   const auto choose = [&](Index n) {
     SelectionResult chosen =
@@ -166,14 +193,14 @@ FeaturesPtr Generalised::start_features(Index M) const {
   return covary::start_features(options_.features, start);
 }
 
-bool Generalised::trains_features() const {
+bool Generalised::Impl::trains_features() const {
   return std::any_of(chosen_.all().begin(), chosen_.all().end(),
                      [&](const Parameter& p) { return parameters_.at(p.path).trainable; });
 }
 
-FunctionApproximation Generalised::by_method(const FunctionModel& model,
-                                             const FunctionParameters& at,
-                                             FunctionParameters* bar) const {
+FunctionApproximation Generalised::Impl::by_method(const FunctionModel& model,
+                                                   const FunctionParameters& at,
+                                                   FunctionParameters* bar) const {
   EpOptions ep;
   ep.power = options_.power;
   return options_.method == Inference::ep   ? expectation_propagation(model, at, bar, ep)
@@ -181,8 +208,9 @@ FunctionApproximation Generalised::by_method(const FunctionModel& model,
                                             : laplace_approximation(model, at, bar);
 }
 
-Generalised::Approximation Generalised::approximate_one(const Values& at, Values* bar,
-                                                        Jitter& jitter, bool guard) const {
+Generalised::Impl::Approximation Generalised::Impl::approximate_one(const Values& at, Values* bar,
+                                                                    Jitter& jitter,
+                                                                    bool guard) const {
   const FunctionModel model = one_function();
   const FunctionParameters values{at.functions.kernels.front(), at.functions.likelihood,
                                   at.functions.mean_weights};
@@ -206,9 +234,8 @@ Generalised::Approximation Generalised::approximate_one(const Values& at, Values
 }
 
 // One model of one function for each class against the rest.
-Generalised::Approximation Generalised::approximate_each(const Likelihood& each,
-                                                         const MultiFunctionParameters& at,
-                                                         MultiFunctionParameters* bar) const {
+Generalised::Impl::Approximation Generalised::Impl::approximate_each(
+    const Likelihood& each, const MultiFunctionParameters& at, MultiFunctionParameters* bar) const {
   const Index L = options_.likelihood.functions();
   if (bar) {
     for (const Vector& kernel : at.kernels) bar->kernels.emplace_back(Vector::Zero(kernel.size()));
@@ -234,8 +261,9 @@ Generalised::Approximation Generalised::approximate_each(const Likelihood& each,
   return {value, SitePosterior(std::move(posterior)), iterations};
 }
 
-Generalised::Approximation Generalised::approximate(ConstVector values, Vector* values_bar,
-                                                    Jitter& jitter, bool guard) const {
+Generalised::Impl::Approximation Generalised::Impl::approximate(ConstVector values,
+                                                                Vector* values_bar, Jitter& jitter,
+                                                                bool guard) const {
   const Values at = unpack(values);
   Values bar;
   Approximation out = [&]() -> Approximation {
@@ -255,18 +283,13 @@ Generalised::Approximation Generalised::approximate(ConstVector values, Vector* 
   return out;
 }
 
-double Generalised::value() const {
+double Generalised::Impl::value() const {
   Jitter jitter{options_.jitter};
   return approximate(parameters_.values(), nullptr, jitter, false).value - log_jacobian_;
 }
 
-std::optional<double> Generalised::objective(const Vector& u, Vector* gradient) const {
-  Jitter jitter{options_.jitter};
-  return objective(u, gradient, jitter);
-}
-
-std::optional<double> Generalised::objective(const Vector& u, Vector* gradient,
-                                             Jitter& jitter) const {
+std::optional<double> Generalised::Impl::objective(const Vector& u, Vector* gradient,
+                                                   Jitter& jitter) const {
   const bool guard = trains_features();
   return minus_log_posterior(parameters_, u, gradient, [&](ConstVector values, Vector* bar) {
     return std::optional(approximate(values, bar, jitter, guard).value);

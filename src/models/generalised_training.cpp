@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "covary/error.hpp"
-#include "covary/models/generalised.hpp"
 #include "models/choose_again.hpp"
 #include "models/feature_settings.hpp"
 #include "models/generalised_data.hpp"
+#include "models/generalised_impl.hpp"
 #include "models/starts.hpp"
 
 namespace covary {
@@ -32,12 +32,12 @@ std::string runaway_variance(const Parameters& parameters) {
 
 }  // namespace
 
-Index Generalised::starts() const {
+Index Generalised::Impl::starts() const {
   if (options_.training.starts) return options_.training.starts;
   return !features_ && rows() <= 300 ? 3 : 1;
 }
 
-Problem Generalised::problem(Jitter& jitter) {
+Problem Generalised::Impl::problem(Jitter& jitter) {
   return {&parameters_, &jitter, [this, &jitter](ConstVector values, Vector* bar) {
             return std::optional(approximate(values, bar, jitter, trains_features()).value);
           }};
@@ -45,7 +45,7 @@ Problem Generalised::problem(Jitter& jitter) {
 
 // Before all is trained together: some iterations with features that lie around inputs held, and
 // these chosen again at the parameters found where that does not lower the evidence.
-std::optional<Summary> Generalised::settle_features(Trainer& trainer, Jitter& jitter) {
+std::optional<Summary> Generalised::Impl::settle_features(Trainer& trainer, Jitter& jitter) {
   FeatureSettings said;
   said.chosen(chosen_);
   said.look(parameters_, true);
@@ -73,23 +73,23 @@ std::optional<Summary> Generalised::settle_features(Trainer& trainer, Jitter& ji
 }
 
 // The model that has this map, at what was said of the parameters of this one.
-void Generalised::see(InputMap map) {
+void Generalised::Impl::see(InputMap map) {
   GeneralisedOptions o = options_;
   o.input_map = std::move(map);
-  Generalised made(untrained_->X, Vector(untrained_->Y.col(0)), std::move(o));
+  Impl made(untrained_->X, Vector(untrained_->Y.col(0)), std::move(o));
   untrained_->settle(parameters_, made.parameters_);
   made.resume_ = std::move(resume_);
   *this = std::move(made);
 }
 
-void Generalised::take_latent_space(const FitNode& from) {
+void Generalised::Impl::take_latent_space(const FitNode& from) {
   if (!untrained_) return;
   InputMap map =
       untrained_->of(from, with_function_options<FunctionOptions>(options_), input_scaling_);
   if (map) see(std::move(map));
 }
 
-GeneralisedFit Generalised::fit() {
+GeneralisedFit Generalised::Impl::fit() {
   Trainer trainer(options_.training, std::exchange(resume_, {}));
   if (untrained_) {
     std::vector<std::string> warnings;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -8,7 +7,6 @@
 
 #include "covary/features/choice.hpp"
 #include "covary/features/selection.hpp"
-#include "covary/inference/multi_function_model.hpp"
 #include "covary/models/function_options.hpp"
 #include "covary/models/generalised_fit.hpp"
 #include "covary/models/regression.hpp"
@@ -55,22 +53,26 @@ class Generalised {
  public:
   // X: N×D, finite. y: N, NaN where missing: such rows are left out.
   Generalised(ConstRows X, ConstVector y, GeneralisedOptions options = {});
+  // It moves, and is not copied.
+  Generalised(Generalised&&) noexcept;
+  Generalised& operator=(Generalised&&) noexcept;
+  ~Generalised();
 
   // kernel.…, likelihood.…, mean.weights, features.… where there are inducing variables; with
   // separate kernels function.0.kernel.…. In the units the model sees.
-  Parameters& parameters() { return parameters_; }
-  const Parameters& parameters() const { return parameters_; }
+  Parameters& parameters();
+  const Parameters& parameters() const;
   // Those of another model of these data.
   void start_from(const Generalised& other);
-  const Scaling& input_scaling() const { return input_scaling_; }
-  const InputMap& input_map() const { return input_map_; }  // a GP-LVM is trained by fit()
-  const Scaling& output_scaling() const { return output_scaling_; }
-  const GeneralisedOptions& options() const { return options_; }
-  Index rows() const { return model_.X.rows(); }
-  double log_jacobian() const { return log_jacobian_; }
-  Index inducing() const { return features_ ? features_->size() : 0; }
+  const Scaling& input_scaling() const;
+  const InputMap& input_map() const;  // a GP-LVM is trained by fit()
+  const Scaling& output_scaling() const;
+  const GeneralisedOptions& options() const;
+  Index rows() const;
+  double log_jacobian() const;
+  Index inducing() const;
   Index starts() const;  // of training: three up to 300 rows, one beyond and with inducing inputs
-  const std::vector<std::string>& warnings() const { return warnings_; }
+  const std::vector<std::string>& warnings() const;
   std::string name() const;  // "laplace", "ep", "ep(0.5)", "vgp", "fitc", "pep(0.5)"
 
   // The evidence as the method has it at the current parameters, in the units of the data.
@@ -83,51 +85,13 @@ class Generalised {
   void take_latent_space(const FitNode& from);
   // The next fit() goes on from a state of the training of a model of the same data, parameters and
   // options, and ends with the same bits as that one.
-  void resume(TrainingState state) { resume_ = std::move(state); }
+  void resume(TrainingState state);
   // A GP-LVM of the inputs comes first, in the same training.
   GeneralisedFit fit();
 
  private:
-  struct Approximation {
-    double value;
-    Posterior posterior;
-    int iterations;
-  };
-  struct Values {
-    MultiFunctionParameters functions;
-    Vector z;  // of the features, where there are any
-  };
-  Values unpack(ConstVector values) const;
-  Vector pack(const Values& v) const;
-  FunctionModel one_function() const;
-  // `guard`: Z is being trained, as in SparseProblem.
-  Approximation approximate(ConstVector values, Vector* values_bar, Jitter& jitter,
-                            bool guard) const;
-  Approximation approximate_one(const Values& at, Values* bar, Jitter& jitter, bool guard) const;
-  Approximation approximate_each(const Likelihood& each, const MultiFunctionParameters& at,
-                                 MultiFunctionParameters* bar) const;
-  // Without inducing inputs.
-  FunctionApproximation by_method(const FunctionModel& model, const FunctionParameters& at,
-                                  FunctionParameters* bar) const;
-  std::optional<double> objective(const Vector& u, Vector* gradient, Jitter& jitter) const;
-  void see(InputMap map);
-  void begin_inducing();
-  FeaturesPtr start_features(Index M) const;
-  bool trains_features() const;
-  Problem problem(Jitter& jitter);
-  std::optional<Summary> settle_features(Trainer& trainer, Jitter& jitter);
-
-  GeneralisedOptions options_;
-  MultiFunctionModel model_;  // the data as the model sees them
-  Scaling input_scaling_, output_scaling_;
-  InputMap input_map_;
-  std::shared_ptr<const UntrainedMap> untrained_;  // or none
-  double log_jacobian_ = 0.0;
-  std::vector<std::string> warnings_;
-  FeaturesPtr features_;  // or none
-  Parameters chosen_;     // those of the features, as the model chose them
-  Parameters parameters_;
-  TrainingState resume_;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace covary
