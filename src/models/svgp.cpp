@@ -9,9 +9,8 @@
 #include "covary/data/pca.hpp"
 #include "covary/error.hpp"
 #include "covary/random/random.hpp"
-#include "models/feature_settings.hpp"
-#include "models/generalised_data.hpp"
 #include "models/inducing_choice.hpp"
+#include "models/svgp_impl.hpp"
 
 namespace covary {
 namespace {
@@ -61,7 +60,43 @@ void SvgpOptions::check() const {
         fmt::format("{} features define their own model; use --model sor", features.print()));
 }
 
-Svgp::Svgp(ConstRows X, ConstRows Y, SvgpOptions options) : options_(std::move(options)) {
+Svgp::Svgp(ConstRows X, ConstRows Y, SvgpOptions options)
+    : impl_(std::make_unique<Impl>(X, Y, std::move(options))) {}
+Svgp::Svgp(std::shared_ptr<FileRows> rows, SvgpOptions options)
+    : impl_(std::make_unique<Impl>(std::move(rows), std::move(options))) {}
+Svgp::Svgp(Svgp&&) noexcept = default;
+Svgp& Svgp::operator=(Svgp&&) noexcept = default;
+Svgp::~Svgp() = default;
+
+Parameters& Svgp::parameters() { return impl_->parameters_; }
+const Parameters& Svgp::parameters() const { return impl_->parameters_; }
+void Svgp::start_from(const Svgp& other) { impl_->start_from(*other.impl_); }
+const SvgpOptions& Svgp::options() const { return impl_->options_; }
+const Scaling& Svgp::input_scaling() const { return impl_->input_scaling_; }
+const InputMap& Svgp::input_map() const { return impl_->input_map_; }
+const Scaling& Svgp::output_scaling() const { return impl_->output_scaling_; }
+const std::vector<std::string>& Svgp::warnings() const { return impl_->warnings_; }
+Index Svgp::rows() const { return impl_->rows_->rows(); }
+Index Svgp::batch() const { return impl_->batch_; }
+Index Svgp::inducing() const { return impl_->inducing(); }
+double Svgp::log_jacobian() const { return impl_->log_jacobian_; }
+double Svgp::elbo() const { return impl_->elbo(); }
+std::optional<double> Svgp::objective(const Vector& u, Vector* gradient, Jitter& jitter,
+                                      NaturalGaussian& q) const {
+  return impl_->objective(u, gradient, jitter, q);
+}
+double Svgp::batch_objective(const Vector& u, const RowSource& rows, const NaturalGaussian& q,
+                             Jitter& jitter, Vector* gradient, UncollapsedGradient& of_q) const {
+  return impl_->batch_objective(u, rows, q, jitter, gradient, of_q);
+}
+NaturalGaussian Svgp::prior() const { return impl_->prior(); }
+void Svgp::take_latent_space(const FitNode& from) { impl_->take_latent_space(from); }
+void Svgp::resume(TrainingState state) { impl_->resume_ = std::move(state); }
+GeneralisedFit Svgp::fit() { return impl_->fit(); }
+GeneralisedFit Svgp::at(const TrainingState& state) const { return impl_->at(state); }
+NaturalGaussian Svgp::q_at(const TrainingState& state) const { return impl_->q_at(state); }
+
+Svgp::Impl::Impl(ConstRows X, ConstRows Y, SvgpOptions options) : options_(std::move(options)) {
   options_.check();
   take(generalised_data(X, Y, with_function_options<FunctionOptions>(options_)));
   rows_ = std::make_shared<MemoryRows>(X_, Y_, aux_, weights_);
@@ -70,7 +105,8 @@ Svgp::Svgp(ConstRows X, ConstRows Y, SvgpOptions options) : options_(std::move(o
     untrained_ = std::make_shared<UntrainedMap>(UntrainedMap{X, Y, parameters_});
 }
 
-Svgp::Svgp(std::shared_ptr<FileRows> rows, SvgpOptions options) : options_(std::move(options)) {
+Svgp::Impl::Impl(std::shared_ptr<FileRows> rows, SvgpOptions options)
+    : options_(std::move(options)) {
   options_.check();
   if (!rows) throw InputError("training from a file needs FileRows, got a null pointer");
   take(generalised_data(*rows, with_function_options<FunctionOptions>(options_), options_.sample));
@@ -79,7 +115,7 @@ Svgp::Svgp(std::shared_ptr<FileRows> rows, SvgpOptions options) : options_(std::
   begin();
 }
 
-void Svgp::take(GeneralisedData data) {
+void Svgp::Impl::take(GeneralisedData data) {
   X_ = std::move(data.scaled.X);
   Y_ = std::move(data.scaled.Y);
   aux_ = std::move(data.aux);
@@ -92,7 +128,7 @@ void Svgp::take(GeneralisedData data) {
 }
 
 // The size of batches, parameters scaled to the data, and the first inducing inputs.
-void Svgp::begin() {
+void Svgp::Impl::begin() {
   const Index N = rows_->rows();
   if (options_.training.batch > N)
     throw InputError(fmt::format(
@@ -131,22 +167,22 @@ void Svgp::begin() {
     choose_features(M);
 }
 
-bool Svgp::is_feature(const std::string& path) {
+bool Svgp::Impl::is_feature(const std::string& path) {
   return path.find("features.") != std::string::npos;
 }
 
-bool Svgp::trains_features() const {
+bool Svgp::Impl::trains_features() const {
   for (const Parameter& p : parameters_.all())
     if (is_feature(p.path) && p.trainable) return true;
   return false;
 }
 
-std::string Svgp::path_of(Index part, const std::string& rest) const {
+std::string Svgp::Impl::path_of(Index part, const std::string& rest) const {
   return options_.separate_kernels && functions() > 1 ? fmt::format("function.{}.{}", part, rest)
                                                       : rest;
 }
 
-void Svgp::set_inputs(ConstRows Z) {
+void Svgp::Impl::set_inputs(ConstRows Z) {
   const Vector theta = parameters_.values().head(options_.kernel.parameter_count(X_.cols()));
   set_features(start_features(options_.features, {.kernel = options_.kernel,
                                                   .theta = theta,
@@ -156,7 +192,7 @@ void Svgp::set_inputs(ConstRows Z) {
                                                   .Z = Z}));
 }
 
-void Svgp::choose_features(Index M) {
+void Svgp::Impl::choose_features(Index M) {
   const Vector values = parameters_.values();
   const Index K = options_.kernel.parameter_count(X_.cols());
   const Index H = options_.likelihood.parameter_count();
@@ -183,7 +219,7 @@ void Svgp::choose_features(Index M) {
 }
 
 // New features take the place of the old; of their parameters stays what the user has said.
-void Svgp::set_features(const FeaturesPtr& features) {
+void Svgp::Impl::set_features(const FeaturesPtr& features) {
   const Parameters before = std::move(parameters_);
   parameters_ = {};
   for (Parameter p : before.all())
@@ -212,14 +248,14 @@ void Svgp::set_features(const FeaturesPtr& features) {
     if (!p.tied_to.empty() && !is_feature(p.path)) parameters_.tie(p.path, p.tied_to, p.ratio);
 }
 
-void Svgp::start_from(const Svgp& other) {
+void Svgp::Impl::start_from(const Impl& other) {
   parameters_ = other.parameters_;
   *settings_ = *other.settings_;
   untrained_ = other.untrained_;
 }
 
 // The order of the parameters: kernels, likelihood, mean, mixing, inducing inputs.
-Svgp::Unpacked Svgp::unpack(ConstVector values) const {
+Svgp::Impl::Unpacked Svgp::Impl::unpack(ConstVector values) const {
   const Index K = options_.kernel.parameter_count(X_.cols()), L = arguments();
   const Index B = options_.mean.basis_count(X_.cols());
   const double* at = values.data();
@@ -238,7 +274,7 @@ Svgp::Unpacked Svgp::unpack(ConstVector values) const {
   return out;
 }
 
-Vector Svgp::pack(const UncollapsedGradient& g) const {
+Vector Svgp::Impl::pack(const UncollapsedGradient& g) const {
   const RowMatrix of_mean = g.mean_bar, of_mixing = g.mixing_bar;
   Vector out(parameters_.size());
   Index at = 0;
@@ -254,7 +290,7 @@ Vector Svgp::pack(const UncollapsedGradient& g) const {
   return out;
 }
 
-UncollapsedProblem Svgp::problem(const Sweep& sweep, const Unpacked& at, bool guard) const {
+UncollapsedProblem Svgp::Impl::problem(const Sweep& sweep, const Unpacked& at, bool guard) const {
   UncollapsedProblem p;
   for (const auto& f : features_) p.parts.push_back({f.get(), &options_.kernel});
   p.mean = &options_.mean;
@@ -266,16 +302,14 @@ UncollapsedProblem Svgp::problem(const Sweep& sweep, const Unpacked& at, bool gu
   return p;
 }
 
-NaturalGaussian Svgp::prior() const { return {inducing(), functions(), options_.covariance}; }
-
-QOptions Svgp::q_options() const {
+QOptions Svgp::Impl::q_options() const {
   QOptions out = options_.q;
   out.conjugate = options_.likelihood.node().conjugate();
   return out;
 }
 
-QOptimum Svgp::maximise(ConstVector values, NaturalGaussian& q, Jitter& jitter, Vector* values_bar,
-                        const QOptions& options) const {
+QOptimum Svgp::Impl::maximise(ConstVector values, NaturalGaussian& q, Jitter& jitter,
+                              Vector* values_bar, const QOptions& options) const {
   Unpacked at = unpack(values);
   const Sweep sweep = Sweep::for_features(*rows_, inducing());
   const UncollapsedProblem p = problem(sweep, at, values_bar != nullptr);
@@ -286,14 +320,14 @@ QOptimum Svgp::maximise(ConstVector values, NaturalGaussian& q, Jitter& jitter, 
   return out;
 }
 
-double Svgp::elbo() const {
+double Svgp::Impl::elbo() const {
   NaturalGaussian q = prior();
   Jitter jitter{options_.jitter};
   return maximise(parameters_.values(), q, jitter, nullptr, q_options()).at.value - log_jacobian_;
 }
 
-std::optional<double> Svgp::settled_bound(ConstVector values, Vector* values_bar, Jitter& jitter,
-                                          NaturalGaussian& q) const {
+std::optional<double> Svgp::Impl::settled_bound(ConstVector values, Vector* values_bar,
+                                                Jitter& jitter, NaturalGaussian& q) const {
   constexpr double settled = 1e-2;  // beyond it the gradient would be wrong
   NaturalGaussian moved = q;
   const QOptimum best = maximise(values, moved, jitter, values_bar, q_options());
@@ -302,15 +336,16 @@ std::optional<double> Svgp::settled_bound(ConstVector values, Vector* values_bar
   return best.at.value;
 }
 
-std::optional<double> Svgp::objective(const Vector& u, Vector* gradient, Jitter& jitter,
-                                      NaturalGaussian& q) const {
+std::optional<double> Svgp::Impl::objective(const Vector& u, Vector* gradient, Jitter& jitter,
+                                            NaturalGaussian& q) const {
   return minus_log_posterior(parameters_, u, gradient, [&](ConstVector values, Vector* bar) {
     return settled_bound(values, bar, jitter, q);
   });
 }
 
-double Svgp::batch_objective(const Vector& u, const RowSource& rows, const NaturalGaussian& q,
-                             Jitter& jitter, Vector* gradient, UncollapsedGradient& of_q) const {
+double Svgp::Impl::batch_objective(const Vector& u, const RowSource& rows, const NaturalGaussian& q,
+                                   Jitter& jitter, Vector* gradient,
+                                   UncollapsedGradient& of_q) const {
   const auto value =
       minus_log_posterior(parameters_, u, gradient, [&](ConstVector values, Vector* bar) {
         Unpacked at = unpack(values);

@@ -6,9 +6,9 @@
 
 #include "covary/error.hpp"
 #include "covary/linalg/blas.hpp"
-#include "covary/models/svgp.hpp"
 #include "models/batches.hpp"
 #include "models/q_blocks.hpp"
+#include "models/svgp_impl.hpp"
 
 namespace covary {
 namespace {
@@ -25,8 +25,8 @@ void keep_freed_memory() {
 }  // namespace
 
 // A move that is large for q and for the noise of batches.
-bool Svgp::is_large_step(const RowSource& rows, const UncollapsedGradient& of_q, double gamma,
-                         const NaturalGaussian& q) const {
+bool Svgp::Impl::is_large_step(const RowSource& rows, const UncollapsedGradient& of_q, double gamma,
+                               const NaturalGaussian& q) const {
   if (q_options().conjugate) return false;
   const double share = static_cast<double>(rows_->rows()) / static_cast<double>(rows.rows());
   const double usual =
@@ -46,9 +46,9 @@ bool Svgp::is_large_step(const RowSource& rows, const UncollapsedGradient& of_q,
 
 // A natural-gradient step that is tried on its own batch: a log link from the prior to counts of
 // hundreds would leap by exp of the error. Returns how often it was shortened.
-Index Svgp::try_step(const RowSource& rows, double value, const Vector& u,
-                     const UncollapsedGradient& of_q, double gamma, NaturalGaussian& q,
-                     Jitter& jitter) const {
+Index Svgp::Impl::try_step(const RowSource& rows, double value, const Vector& u,
+                           const UncollapsedGradient& of_q, double gamma, NaturalGaussian& q,
+                           Jitter& jitter) const {
   UncollapsedGradient unused;
   return halved_step(q, of_q.g, of_q.H, gamma, 30,
                      [&] { return batch_objective(u, rows, q, jitter, nullptr, unused) <= value; });
@@ -57,8 +57,9 @@ Index Svgp::try_step(const RowSource& rows, double value, const Vector& u,
 // The bound of a batch with its gradient, and a natural-gradient step of q, which needs less of the
 // gradient than the other parameters and is made beside them. `halvings` counts how often it was
 // shortened.
-double Svgp::batch_step(const RowSource& rows, const Vector& u, double gamma, NaturalGaussian& q,
-                        Jitter& jitter, Vector* gradient, Index& halvings) const {
+double Svgp::Impl::batch_step(const RowSource& rows, const Vector& u, double gamma,
+                              NaturalGaussian& q, Jitter& jitter, Vector* gradient,
+                              Index& halvings) const {
   UncollapsedGradient of_q;
   bool large = false;
   of_q.beside = [&](double value) {
@@ -71,7 +72,7 @@ double Svgp::batch_step(const RowSource& rows, const Vector& u, double gamma, Na
   return value;
 }
 
-Minimum Svgp::train_batches_once(Trainer& trainer, NaturalGaussian& q, Jitter& jitter) {
+Minimum Svgp::Impl::train_batches_once(Trainer& trainer, NaturalGaussian& q, Jitter& jitter) {
   Batches batches(*rows_, in_memory_, batch_, options_.seed);
   // White inducing variables ask no more than the diagonal of a diagonal covariance.
   if (options_.covariance.kind == CovarianceForm::Kind::diagonal &&

@@ -8,18 +8,16 @@
 
 #include "covary/error.hpp"
 #include "covary/inference/inducing_posterior.hpp"
-#include "covary/models/svgp.hpp"
 #include "inference/uncollapsed_steps.hpp"
 #include "models/choose_again.hpp"
-#include "models/feature_settings.hpp"
-#include "models/generalised_data.hpp"
 #include "models/q_blocks.hpp"
 #include "models/starts.hpp"
+#include "models/svgp_impl.hpp"
 #include "training/best_start.hpp"
 
 namespace covary {
 
-Problem Svgp::problem(NaturalGaussian& q, Jitter& jitter) {
+Problem Svgp::Impl::problem(NaturalGaussian& q, Jitter& jitter) {
   Problem out{&parameters_, &jitter, [this, &q, &jitter](ConstVector values, Vector* bar) {
                 return settled_bound(values, bar, jitter, q);
               }};
@@ -30,7 +28,7 @@ Problem Svgp::problem(NaturalGaussian& q, Jitter& jitter) {
 
 // With Z held, then Z chosen again at the parameters found if that does not lower the bound, then
 // all together, from several starts where they were asked for.
-Summary Svgp::train_full(Trainer& trainer, NaturalGaussian& q, Jitter& jitter) {
+Summary Svgp::Impl::train_full(Trainer& trainer, NaturalGaussian& q, Jitter& jitter) {
   std::optional<Summary> before;
   if (options_.Z.size() == 0 && trains_features()) {
     const auto first =
@@ -65,7 +63,7 @@ Summary Svgp::train_full(Trainer& trainer, NaturalGaussian& q, Jitter& jitter) {
 
 // By minibatches, from several starts where they were asked for: the best by the mean that Adam
 // keeps of the bound.
-Summary Svgp::train_batches(Trainer& trainer, NaturalGaussian& q, Jitter& jitter) {
+Summary Svgp::Impl::train_batches(Trainer& trainer, NaturalGaussian& q, Jitter& jitter) {
   const Parameters given = parameters_;
   return best_start(
              trainer, 0, starts(),
@@ -80,23 +78,23 @@ Summary Svgp::train_batches(Trainer& trainer, NaturalGaussian& q, Jitter& jitter
 }
 
 // The model that has this map, at what was said of the parameters of this one.
-void Svgp::see(InputMap map) {
+void Svgp::Impl::see(InputMap map) {
   SvgpOptions o = options_;
   o.input_map = std::move(map);
-  Svgp made(untrained_->X, untrained_->Y, std::move(o));
+  Impl made(untrained_->X, untrained_->Y, std::move(o));
   untrained_->settle(parameters_, made.parameters_);
   made.resume_ = std::move(resume_);
   *this = std::move(made);
 }
 
-void Svgp::take_latent_space(const FitNode& from) {
+void Svgp::Impl::take_latent_space(const FitNode& from) {
   if (!untrained_) return;
   InputMap map =
       untrained_->of(from, with_function_options<FunctionOptions>(options_), input_scaling_);
   if (map) see(std::move(map));
 }
 
-GeneralisedFit Svgp::fit() {
+GeneralisedFit Svgp::Impl::fit() {
   if (rows_->outputs() > 1 && options_.likelihood.classes() > 0 &&
       options_.likelihood.functions() > 1)
     throw Unsupported(
@@ -147,9 +145,11 @@ GeneralisedFit Svgp::fit() {
   return out;
 }
 
-NaturalGaussian Svgp::q_at(const TrainingState& state) const { return q_of(state.blocks, prior()); }
+NaturalGaussian Svgp::Impl::q_at(const TrainingState& state) const {
+  return q_of(state.blocks, prior());
+}
 
-GeneralisedFit Svgp::at(const TrainingState& state) const {
+GeneralisedFit Svgp::Impl::at(const TrainingState& state) const {
   const AdamState* adam = state.minibatches ? &state.minibatches->adam : nullptr;
   if (!adam && !state.run) throw InputError("no training step has been made");
   Parameters parameters = parameters_;
@@ -170,8 +170,8 @@ GeneralisedFit Svgp::at(const TrainingState& state) const {
   return described(parameters, q_at(state).q(), std::move(Luu), std::move(summary));
 }
 
-GeneralisedFit Svgp::described(const Parameters& parameters, const WhitenedGaussian& q,
-                               std::vector<Matrix> Luu, Summary summary) const {
+GeneralisedFit Svgp::Impl::described(const Parameters& parameters, const WhitenedGaussian& q,
+                                     std::vector<Matrix> Luu, Summary summary) const {
   summary.objective = "elbo";
   summary.route = batch_ == rows_->rows()
                       ? fmt::format("all {} rows, q at its optimum ({})", rows_->rows(),

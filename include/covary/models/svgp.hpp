@@ -16,10 +16,6 @@
 
 namespace covary {
 
-class FeatureSettings;
-struct GeneralisedData;
-struct UntrainedMap;
-
 struct SvgpOptions {
   Kernel kernel = "se(ard)";
   Likelihood likelihood = "bernoulli";
@@ -74,28 +70,27 @@ class Svgp {
   // Rows of a file, which may be more than memory holds; a minibatch is a
   // run of rows, so they should be in no order. The model sets the scaling of the rows.
   explicit Svgp(std::shared_ptr<FileRows> rows, SvgpOptions options = {});
-  // The sweep's rows are views of its own data: it moves, and is not copied.
-  Svgp(Svgp&&) = default;
-  Svgp& operator=(Svgp&&) = default;
-  Svgp(const Svgp&) = delete;
-  Svgp& operator=(const Svgp&) = delete;
+  // It moves, and is not copied.
+  Svgp(Svgp&&) noexcept;
+  Svgp& operator=(Svgp&&) noexcept;
+  ~Svgp();
 
   // kernel.…, likelihood.…, mean.weights, mixing.weights, features.Z; with separate kernels
   // function.0.kernel.…, function.0.features.Z. In the units the model sees.
-  Parameters& parameters() { return parameters_; }
-  const Parameters& parameters() const { return parameters_; }
+  Parameters& parameters();
+  const Parameters& parameters() const;
   // Those of another model of these data, with what was set by hand, which training does not choose
   // anew.
   void start_from(const Svgp& other);
-  const SvgpOptions& options() const { return options_; }
-  const Scaling& input_scaling() const { return input_scaling_; }
-  const InputMap& input_map() const { return input_map_; }  // a GP-LVM is trained by fit()
-  const Scaling& output_scaling() const { return output_scaling_; }
-  const std::vector<std::string>& warnings() const { return warnings_; }
-  Index rows() const { return rows_->rows(); }
-  Index batch() const { return batch_; }
-  Index inducing() const { return features_.front()->size(); }
-  double log_jacobian() const { return log_jacobian_; }
+  const SvgpOptions& options() const;
+  const Scaling& input_scaling() const;
+  const InputMap& input_map() const;  // a GP-LVM is trained by fit()
+  const Scaling& output_scaling() const;
+  const std::vector<std::string>& warnings() const;
+  Index rows() const;
+  Index batch() const;
+  Index inducing() const;
+  double log_jacobian() const;
 
   // The bound at the current parameters and the best q, in the units of the data.
   double elbo() const;
@@ -113,7 +108,7 @@ class Svgp {
   void take_latent_space(const FitNode& from);
   // The next fit() goes on from a state of the training of a model of the same data, parameters and
   // options, and ends with the same bits as that one.
-  void resume(TrainingState state) { resume_ = std::move(state); }
+  void resume(TrainingState state);
 
   // A GP-LVM of the inputs comes first, in the same training.
   GeneralisedFit fit();
@@ -123,63 +118,8 @@ class Svgp {
   NaturalGaussian q_at(const TrainingState& state) const;
 
  private:
-  struct Unpacked {
-    UncollapsedValues values;
-    Vector likelihood;
-    Matrix mixing;
-  };
-  void take(GeneralisedData data);
-  void begin();
-  void see(InputMap map);
-  void choose_features(Index M);
-  void set_inputs(ConstRows Z);
-  static bool is_feature(const std::string& path);
-  bool trains_features() const;
-  void set_features(const FeaturesPtr& features);
-  bool is_mixed() const { return options_.mixing.size() > 0; }
-  // What the likelihood is told of all outputs, and the functions behind it.
-  Index arguments() const { return options_.likelihood.functions() * rows_->outputs(); }
-  Index functions() const { return is_mixed() ? options_.mixing.cols() : arguments(); }
-  std::string path_of(Index part, const std::string& rest) const;
-  Unpacked unpack(ConstVector values) const;
-  Vector pack(const UncollapsedGradient& g) const;
-  UncollapsedProblem problem(const Sweep& sweep, const Unpacked& at, bool guard) const;
-  QOptimum maximise(ConstVector values, NaturalGaussian& q, Jitter& jitter, Vector* values_bar,
-                    const QOptions& options) const;
-  QOptions q_options() const;
-  std::optional<double> settled_bound(ConstVector values, Vector* values_bar, Jitter& jitter,
-                                      NaturalGaussian& q) const;
-  Problem problem(NaturalGaussian& q, Jitter& jitter);
-  Summary train_full(Trainer& trainer, NaturalGaussian& q, Jitter& jitter);
-  Summary train_batches(Trainer& trainer, NaturalGaussian& q, Jitter& jitter);
-  Minimum train_batches_once(Trainer& trainer, NaturalGaussian& q, Jitter& jitter);
-  Index starts() const { return std::max<Index>(1, options_.training.starts); }
-  bool is_large_step(const RowSource& rows, const UncollapsedGradient& of_q, double gamma,
-                     const NaturalGaussian& q) const;
-  Index try_step(const RowSource& rows, double value, const Vector& u,
-                 const UncollapsedGradient& of_q, double gamma, NaturalGaussian& q,
-                 Jitter& jitter) const;
-  double batch_step(const RowSource& rows, const Vector& u, double gamma, NaturalGaussian& q,
-                    Jitter& jitter, Vector* gradient, Index& halvings) const;
-  GeneralisedFit described(const Parameters& parameters, const WhitenedGaussian& q,
-                           std::vector<Matrix> Luu, Summary summary) const;
-  void say(const std::string& text) const { options_.training.say(text); }
-
-  SvgpOptions options_;
-  RowMatrix X_, Y_;  // as the model sees them: the observed rows, or a sample of those in a file
-  Vector aux_, weights_;
-  Scaling input_scaling_, output_scaling_;
-  InputMap input_map_;
-  std::shared_ptr<const UntrainedMap> untrained_;  // or none
-  double log_jacobian_ = 0.0;
-  std::vector<std::string> warnings_;
-  std::shared_ptr<const RowSource> rows_;
-  bool in_memory_ = true;
-  Index batch_ = 0;
-  std::vector<FeaturesPtr> features_;  // one for all latent functions, or one for each
-  std::shared_ptr<FeatureSettings> settings_;
-  Parameters parameters_;
-  TrainingState resume_;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace covary
