@@ -40,7 +40,7 @@ void bind_autoregression(nb::module_& m, nb::class_<RegressionFit, FitNode>& fit
       "first, "
       "and the values after them. Windows with a missing input are ignored.",
       nb::sig("def lag_windows(series: numpy.typing.ArrayLike, lags: int) -> " COVARY_MOMENTS));
-  m.def("lag_names", lag_names, "series"_a, "lags"_a,
+  m.def("lag_names", LagWindows::names, "series"_a, "lags"_a,
         "Names of the inputs of an autoregression of series with these names, by which the command "
         "line recognises one.");
   fit.def(

@@ -12,7 +12,7 @@ template <class P>
 P log_gamma_ratio(const P& a, double y) {
   using std::log, std::log1p;
   const P b = a + y;
-  if (number(a) < 16.0) return log_gamma(b) - log_gamma(a);
+  if (slopes::number(a) < 16.0) return log_gamma(b) - log_gamma(a);
   // log Γ(x) = (x − ½)log x − x + ½log 2π + 1/12x − 1/360x³ + 1/1260x⁵ − 1/1680x⁷ + …
   const auto rest = [](const P& x) {
     const P r = 1.0 / x, r2 = r * r;

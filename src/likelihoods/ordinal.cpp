@@ -13,7 +13,7 @@ namespace {
 // log(Φ(upper) − Φ(lower)): in whichever tail the two are closer to, where Φ keeps its figures.
 template <class T>
 Jet<T> log_interval(const Jet<T>& lower, const Jet<T>& upper) {
-  const bool flip = number(lower.value) + number(upper.value) > 0.0;
+  const bool flip = slopes::number(lower.value) + slopes::number(upper.value) > 0.0;
   const Jet<T> large = normal_log_cdf(flip ? -lower : upper);
   const Jet<T> small = normal_log_cdf(flip ? -upper : lower);
   return large + log_one_minus_exp(large - small);

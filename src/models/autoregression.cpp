@@ -191,7 +191,7 @@ LagWindows lag_windows(ConstRows series, Index lags) {
   return out;
 }
 
-std::vector<std::string> lag_names(const std::vector<std::string>& series, Index lags) {
+std::vector<std::string> LagWindows::names(const std::vector<std::string>& series, Index lags) {
   std::vector<std::string> out;
   for (Index l = lags; l > 0; --l)
     for (const auto& name : series) out.push_back(fmt::format("{}[t-{}]", name, l));
@@ -202,7 +202,7 @@ std::vector<std::string> lag_names(const std::vector<std::string>& series, Index
 Index RegressionFit::lags() const {
   const Index D = posterior.dims(), P = posterior.functions();
   if (D % P != 0 || static_cast<Index>(output_names.size()) != P ||
-      input_names() != lag_names(output_names, D / P))
+      input_names() != LagWindows::names(output_names, D / P))
     return 0;
   return D / P;
 }

@@ -48,7 +48,8 @@ ModelData read_windows(const Table& table, const FitOptions& o, const Tell& tell
   LagWindows windows = lag_windows(series, o.lags);
   d.X = std::move(windows.X);
   d.Y = std::move(windows.Y);
-  for (const auto& name : lag_names(d.output_names, o.lags)) d.inputs.columns.push_back({name, {}});
+  for (const auto& name : LagWindows::names(d.output_names, o.lags))
+    d.inputs.columns.push_back({name, {}});
   const Index most = series.rows() - o.lags;
   const auto keep =
       kept_rows(d.X, d.Y, o.missing, [](Index i) { return fmt::format("window {} has gaps", i); });

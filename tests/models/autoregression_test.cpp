@@ -52,7 +52,7 @@ TEST(Autoregression, WindowsHaveTheOldestLagFirst) {
   EXPECT_EQ(w.Y.row(0), (RowMatrix(1, 2) << 2, 12).finished());
   EXPECT_EQ(w.Y(1, 0), 3);
   EXPECT_TRUE(std::isnan(w.Y(1, 1)));
-  EXPECT_EQ(lag_names({"a", "b"}, 2),
+  EXPECT_EQ(LagWindows::names({"a", "b"}, 2),
             (std::vector<std::string>{"a[t-2]", "b[t-2]", "a[t-1]", "b[t-1]"}));
 }
 
@@ -60,7 +60,7 @@ TEST(Autoregression, LagsAreReadOffTheNames) {
   RegressionFit fit = fit_of(lag_windows(wave(40), 3), true);
   EXPECT_EQ(fit.lags(), 0);
   fit.output_names = {"a", "b"};
-  fit.input_columns = InputColumns::named(lag_names(fit.output_names, 3));
+  fit.input_columns = InputColumns::named(LagWindows::names(fit.output_names, 3));
   EXPECT_EQ(fit.lags(), 3);
   fit.input_columns.columns[1].name = "c";
   EXPECT_EQ(fit.lags(), 0);

@@ -90,6 +90,7 @@ struct Jet {
 // A function of one variable with its first four derivatives, all at a number.
 using Slopes = std::array<double, 5>;
 
+namespace slopes {
 // g(x) for a number, a dual or a jet from the slopes of g at its value.
 inline double lift(const Slopes& g, std::size_t k, double) { return g[k]; }
 inline Dual lift(const Slopes& g, std::size_t k, const Dual& x) {
@@ -106,7 +107,6 @@ Jet<T> chain(const Slopes& g, const Jet<T>& x) {
           g3 * (x.first * x.first * x.first) + 3.0 * (g2 * (x.first * x.second)) + g1 * x.third};
 }
 
-namespace slopes {
 Slopes exp(double x);
 Slopes log(double x);
 Slopes log1p(double x);
@@ -125,23 +125,23 @@ Slopes log_one_minus_exp(double x);  // log(1 − e⁻ˣ), x > 0
 // Overloads of the slopes above: for jets all, for duals those that dual.hpp does not have.
 template <class T>
 Jet<T> exp(const Jet<T>& x) {
-  return chain(slopes::exp(number(x.value)), x);
+  return slopes::chain(slopes::exp(slopes::number(x.value)), x);
 }
 template <class T>
 Jet<T> log(const Jet<T>& x) {
-  return chain(slopes::log(number(x.value)), x);
+  return slopes::chain(slopes::log(slopes::number(x.value)), x);
 }
 template <class T>
 Jet<T> log1p(const Jet<T>& x) {
-  return chain(slopes::log1p(number(x.value)), x);
+  return slopes::chain(slopes::log1p(slopes::number(x.value)), x);
 }
 template <class T>
 Jet<T> reciprocal(const Jet<T>& x) {
-  return chain(slopes::reciprocal(number(x.value)), x);
+  return slopes::chain(slopes::reciprocal(slopes::number(x.value)), x);
 }
 template <class T>
 Jet<T> pow(const Jet<T>& x, double p) {
-  return chain(slopes::power(number(x.value), p), x);
+  return slopes::chain(slopes::power(slopes::number(x.value), p), x);
 }
 template <class T>
 Jet<T> sqrt(const Jet<T>& x) {
@@ -149,41 +149,43 @@ Jet<T> sqrt(const Jet<T>& x) {
 }
 template <class T>
 Jet<T> sin(const Jet<T>& x) {
-  return chain(slopes::sin(number(x.value)), x);
+  return slopes::chain(slopes::sin(slopes::number(x.value)), x);
 }
 template <class T>
 Jet<T> cos(const Jet<T>& x) {
-  return chain(slopes::cos(number(x.value)), x);
+  return slopes::chain(slopes::cos(slopes::number(x.value)), x);
 }
 template <class T>
 Jet<T> tanh(const Jet<T>& x) {
-  return chain(slopes::tanh(number(x.value)), x);
+  return slopes::chain(slopes::tanh(slopes::number(x.value)), x);
 }
 template <class T>
 Jet<T> softplus(const Jet<T>& x) {
-  return chain(slopes::softplus(number(x.value)), x);
+  return slopes::chain(slopes::softplus(slopes::number(x.value)), x);
 }
 template <class T>
 Jet<T> sigmoid(const Jet<T>& x) {
-  return chain(slopes::sigmoid(number(x.value)), x);
+  return slopes::chain(slopes::sigmoid(slopes::number(x.value)), x);
 }
 template <class T>
 Jet<T> log_gamma(const Jet<T>& x) {
-  return chain(slopes::log_gamma(number(x.value)), x);
+  return slopes::chain(slopes::log_gamma(slopes::number(x.value)), x);
 }
 template <class T>
 Jet<T> normal_log_cdf(const Jet<T>& x) {
-  return chain(slopes::normal_log_cdf(number(x.value)), x);
+  return slopes::chain(slopes::normal_log_cdf(slopes::number(x.value)), x);
 }
 template <class T>
 Jet<T> log_one_minus_exp(const Jet<T>& x) {
-  return chain(slopes::log_one_minus_exp(number(x.value)), x);
+  return slopes::chain(slopes::log_one_minus_exp(slopes::number(x.value)), x);
 }
 
-inline Dual log1p(const Dual& x) { return lift(slopes::log1p(x.value), 0, x); }
-inline Dual softplus(const Dual& x) { return lift(slopes::softplus(x.value), 0, x); }
-inline Dual sigmoid(const Dual& x) { return lift(slopes::sigmoid(x.value), 0, x); }
-inline Dual log_gamma(const Dual& x) { return lift(slopes::log_gamma(x.value), 0, x); }
-inline Dual normal_log_cdf(const Dual& x) { return lift(slopes::normal_log_cdf(x.value), 0, x); }
+inline Dual log1p(const Dual& x) { return slopes::lift(slopes::log1p(x.value), 0, x); }
+inline Dual softplus(const Dual& x) { return slopes::lift(slopes::softplus(x.value), 0, x); }
+inline Dual sigmoid(const Dual& x) { return slopes::lift(slopes::sigmoid(x.value), 0, x); }
+inline Dual log_gamma(const Dual& x) { return slopes::lift(slopes::log_gamma(x.value), 0, x); }
+inline Dual normal_log_cdf(const Dual& x) {
+  return slopes::lift(slopes::normal_log_cdf(x.value), 0, x);
+}
 
 }  // namespace covary

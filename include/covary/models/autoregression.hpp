@@ -16,10 +16,11 @@ namespace covary {
 //   Prediction ahead = simulate(fit, series, 100);
 struct LagWindows {
   RowMatrix X, Y;
+
+  // "y[t-2]", "y[t-1]": of the columns of X, for series of these names.
+  static std::vector<std::string> names(const std::vector<std::string>& series, Index lags);
 };
 LagWindows lag_windows(ConstRows series, Index lags);
-// "y[t-2]", "y[t-1]": of the columns of X, for series of these names.
-std::vector<std::string> lag_names(const std::vector<std::string>& series, Index lags);
 
 // What a free simulation does with a prediction once it is a lag itself.
 enum class Propagation {
