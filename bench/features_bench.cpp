@@ -18,10 +18,10 @@
 #include <string>
 
 #include "covary/error.hpp"
-#include "covary/features/fourier.hpp"
-#include "covary/inference/one_pass.hpp"
 #include "covary/linalg/parallel.hpp"
 #include "covary/models/svgp.hpp"
+#include "features/fourier.hpp"
+#include "inference/one_pass.hpp"
 #include "measure.hpp"
 #include "problem.hpp"
 

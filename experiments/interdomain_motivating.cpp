@@ -9,11 +9,11 @@
 #include <numbers>
 
 #include "covary/error.hpp"
-#include "covary/features/windows.hpp"
 #include "covary/linalg/blas.hpp"
 #include "covary/linalg/cholesky.hpp"
 #include "covary/random/random.hpp"
 #include "experiments.hpp"
+#include "features/windows.hpp"
 #include "small.hpp"
 #include "sparse_support.hpp"
 

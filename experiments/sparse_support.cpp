@@ -13,9 +13,9 @@
 #include "covary/data/table.hpp"
 #include "covary/error.hpp"
 #include "covary/inference/exact.hpp"
-#include "covary/inference/upper_bound.hpp"
 #include "covary/kernels/kernels.hpp"
 #include "covary/random/random.hpp"
+#include "inference/upper_bound.hpp"
 
 namespace covary::experiments {
 namespace {

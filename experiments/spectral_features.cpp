@@ -8,13 +8,13 @@
 #include <cmath>
 #include <numbers>
 
-#include "covary/features/basis.hpp"
-#include "covary/features/exponential.hpp"
 #include "covary/features/planner.hpp"
-#include "covary/features/windows.hpp"
 #include "covary/linalg/blas.hpp"
 #include "covary/linalg/cholesky.hpp"
 #include "experiments.hpp"
+#include "features/basis.hpp"
+#include "features/exponential.hpp"
+#include "features/windows.hpp"
 #include "support.hpp"
 
 namespace covary::experiments {

@@ -1,4 +1,4 @@
-#include "covary/data/canonical.hpp"
+#include "data/canonical.hpp"
 
 #include <fmt/format.h>
 

@@ -1,13 +1,13 @@
-#include "covary/features/basis.hpp"
+#include "features/basis.hpp"
 
 #include <fmt/format.h>
 
 #include "covary/error.hpp"
+#include "covary/kernels/input_moments.hpp"
 #include "covary/linalg/blas.hpp"
 #include "covary/linalg/parallel.hpp"
 #include "features/basis_expectations.hpp"
 #include "features/kinds.hpp"
-#include "kernels/input_moments.hpp"
 
 namespace covary {
 namespace {

@@ -5,10 +5,10 @@
 #include <cmath>
 
 #include "covary/error.hpp"
-#include "covary/features/exponential.hpp"
 #include "covary/features/planner.hpp"
 #include "features/box.hpp"
 #include "features/degrees.hpp"
+#include "features/exponential.hpp"
 #include "features/gaussian_kernel.hpp"
 #include "features/hermite.hpp"
 #include "features/kinds.hpp"

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "covary/error.hpp"
-#include "covary/features/orthogonal.hpp"
 #include "covary/linalg/blas.hpp"
 #include "covary/linalg/spectrum.hpp"
 #include "features/kinds.hpp"
+#include "features/orthogonal.hpp"
 
 namespace covary {
 namespace {

@@ -1,4 +1,4 @@
-#include "covary/features/exponential.hpp"
+#include "features/exponential.hpp"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 #include "covary/features/choice.hpp"
 #include "covary/features/planner.hpp"
 #include "covary/kernels/expectations.hpp"
-#include "kernels/input_moments.hpp"
+#include "covary/kernels/input_moments.hpp"
 
 namespace covary {
 

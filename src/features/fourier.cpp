@@ -1,4 +1,4 @@
-#include "covary/features/fourier.hpp"
+#include "features/fourier.hpp"
 
 #include <fmt/format.h>
 

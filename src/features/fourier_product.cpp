@@ -4,11 +4,11 @@
 #include <limits>
 
 #include "covary/error.hpp"
-#include "covary/features/fourier.hpp"
 #include "covary/features/one_pass.hpp"
-#include "covary/features/stacked.hpp"
+#include "features/fourier.hpp"
 #include "features/kinds.hpp"
 #include "features/largest_products.hpp"
+#include "features/stacked.hpp"
 #include "features/warnings.hpp"
 
 namespace covary {

@@ -5,10 +5,10 @@
 #include "covary/error.hpp"
 #include "covary/features/features.hpp"
 #include "covary/kernels/expectations.hpp"
+#include "covary/kernels/input_moments.hpp"
 #include "covary/linalg/blas.hpp"
 #include "covary/linalg/parallel.hpp"
 #include "features/kinds.hpp"
-#include "kernels/input_moments.hpp"
 
 namespace covary {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "covary/error.hpp"
 #include "covary/features/selection.hpp"
-#include "covary/features/stacked.hpp"
+#include "features/stacked.hpp"
 
 namespace covary {
 

@@ -1,4 +1,4 @@
-#include "covary/features/orthogonal.hpp"
+#include "features/orthogonal.hpp"
 
 #include <fmt/format.h>
 

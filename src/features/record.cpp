@@ -4,9 +4,9 @@
 
 #include "covary/error.hpp"
 #include "covary/features/eigen.hpp"
-#include "covary/features/fourier.hpp"
-#include "covary/features/stacked.hpp"
+#include "features/fourier.hpp"
 #include "features/kinds.hpp"
+#include "features/stacked.hpp"
 
 namespace covary {
 

@@ -10,8 +10,8 @@
 #include "covary/data/kmeans.hpp"
 #include "covary/data/split.hpp"
 #include "covary/error.hpp"
-#include "covary/features/leverage.hpp"
 #include "features/greedy_variance.hpp"
+#include "features/leverage.hpp"
 
 namespace covary {
 namespace {

@@ -1,4 +1,4 @@
-#include "covary/features/stacked.hpp"
+#include "features/stacked.hpp"
 
 #include <fmt/format.h>
 

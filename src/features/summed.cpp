@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include "covary/error.hpp"
-#include "covary/features/windows.hpp"
 #include "covary/linalg/blas.hpp"
+#include "features/windows.hpp"
 
 namespace covary {
 namespace {

@@ -2,9 +2,9 @@
 #include <cmath>
 #include <numbers>
 
-#include "covary/features/windows.hpp"
 #include "features/gaussian_kernel.hpp"
 #include "features/kinds.hpp"
+#include "features/windows.hpp"
 
 namespace covary {
 namespace {

@@ -1,4 +1,4 @@
-#include "covary/features/windows.hpp"
+#include "features/windows.hpp"
 
 #include <fmt/format.h>
 

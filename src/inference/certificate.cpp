@@ -7,9 +7,9 @@
 #include <cmath>
 
 #include "covary/error.hpp"
-#include "covary/inference/upper_bound.hpp"
 #include "inference/cglb.hpp"
 #include "inference/kernel_product.hpp"
+#include "inference/upper_bound.hpp"
 
 namespace covary {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "covary/inference/sparse.hpp"
-#include "covary/statistics/expectations.hpp"
+#include "statistics/expectations.hpp"
 
 namespace covary {
 

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "covary/error.hpp"
-#include "covary/inference/inducing_posterior.hpp"
 #include "inference/feature_arrays.hpp"
+#include "inference/inducing_posterior.hpp"
 #include "inference/posterior_arrays.hpp"
 
 namespace covary {

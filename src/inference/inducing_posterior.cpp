@@ -1,4 +1,4 @@
-#include "covary/inference/inducing_posterior.hpp"
+#include "inference/inducing_posterior.hpp"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 
 #include "covary/error.hpp"
 #include "covary/inference/compression.hpp"
+#include "covary/inference/uncertain_inputs.hpp"
 #include "covary/linalg/blas.hpp"
 #include "inference/sparse_blocks.hpp"
-#include "inference/uncertain_inputs.hpp"
 
 namespace covary {
 

@@ -1,4 +1,4 @@
-#include "covary/inference/informative_vectors.hpp"
+#include "inference/informative_vectors.hpp"
 
 #include <fmt/format.h>
 

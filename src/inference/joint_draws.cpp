@@ -6,10 +6,10 @@
 
 #include "covary/error.hpp"
 #include "covary/inference/gaussian.hpp"
-#include "covary/inference/inducing_posterior.hpp"
-#include "covary/inference/site_posterior.hpp"
 #include "covary/linalg/blas.hpp"
 #include "covary/random/random.hpp"
+#include "inference/inducing_posterior.hpp"
+#include "inference/site_posterior.hpp"
 #include "inference/sparse_blocks.hpp"
 
 namespace covary {

@@ -1,4 +1,4 @@
-#include "covary/inference/joint_posterior.hpp"
+#include "inference/joint_posterior.hpp"
 
 #include <fmt/format.h>
 

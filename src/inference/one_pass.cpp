@@ -1,4 +1,4 @@
-#include "covary/inference/one_pass.hpp"
+#include "inference/one_pass.hpp"
 
 #include <fmt/format.h>
 

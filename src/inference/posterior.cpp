@@ -5,8 +5,8 @@
 
 #include "covary/error.hpp"
 #include "covary/inference/compression.hpp"
+#include "covary/inference/uncertain_inputs.hpp"
 #include "covary/statistics/row_terms.hpp"
-#include "inference/uncertain_inputs.hpp"
 
 namespace covary {
 

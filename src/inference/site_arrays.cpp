@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "covary/error.hpp"
-#include "covary/inference/site_posterior.hpp"
 #include "inference/posterior_arrays.hpp"
+#include "inference/site_posterior.hpp"
 
 namespace covary {
 

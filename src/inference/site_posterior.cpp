@@ -1,10 +1,10 @@
-#include "covary/inference/site_posterior.hpp"
+#include "inference/site_posterior.hpp"
 
 #include <fmt/format.h>
 
 #include "covary/error.hpp"
+#include "covary/inference/uncertain_inputs.hpp"
 #include "covary/linalg/blas.hpp"
-#include "inference/uncertain_inputs.hpp"
 
 namespace covary {
 namespace {

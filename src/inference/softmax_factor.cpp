@@ -1,4 +1,4 @@
-#include "covary/inference/softmax_factor.hpp"
+#include "inference/softmax_factor.hpp"
 
 #include "covary/linalg/blas.hpp"
 #include "covary/linalg/cholesky.hpp"

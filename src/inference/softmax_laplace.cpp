@@ -1,4 +1,4 @@
-#include "covary/inference/softmax_laplace.hpp"
+#include "inference/softmax_laplace.hpp"
 
 #include <fmt/format.h>
 

@@ -6,10 +6,10 @@
 
 #include "covary/error.hpp"
 #include "covary/inference/sparse_posterior.hpp"
-#include "covary/statistics/expectations.hpp"
+#include "covary/inference/uncertain_inputs.hpp"
 #include "inference/collapsed.hpp"
 #include "inference/sparse_blocks.hpp"
-#include "inference/uncertain_inputs.hpp"
+#include "statistics/expectations.hpp"
 
 namespace covary {
 namespace {

@@ -8,10 +8,10 @@
 #include "covary/error.hpp"
 #include "covary/inference/compression.hpp"
 #include "covary/inference/uncollapsed.hpp"
+#include "covary/kernels/input_moments.hpp"
 #include "covary/linalg/blas.hpp"
 #include "covary/linalg/parallel.hpp"
 #include "inference/sparse_blocks.hpp"
-#include "kernels/input_moments.hpp"
 
 namespace covary {
 namespace {

@@ -1,4 +1,4 @@
-#include "inference/uncertain_inputs.hpp"
+#include "covary/inference/uncertain_inputs.hpp"
 
 #include <fmt/format.h>
 
@@ -8,6 +8,7 @@
 #include "covary/error.hpp"
 #include "covary/linalg/blas.hpp"
 #include "covary/linalg/parallel.hpp"
+#include "inference/site_posterior.hpp"
 
 namespace covary {
 

@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "covary/linalg/aligned.hpp"
 #include "kernels/se_rows.hpp"
+#include "linalg/aligned.hpp"
 
 namespace covary {
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "covary/linalg/aligned.hpp"
 #include "kernels/gaussian_pair.hpp"
 #include "kernels/pair_loops.hpp"
+#include "linalg/aligned.hpp"
 
 namespace covary {
 

@@ -5,10 +5,10 @@
 #include <optional>
 
 #include "covary/error.hpp"
+#include "covary/inference/uncertain_inputs.hpp"
 #include "covary/linalg/parallel.hpp"
 #include "covary/models/parameter_draws.hpp"
 #include "covary/random/random.hpp"
-#include "inference/uncertain_inputs.hpp"
 #include "models/undo_covariance.hpp"
 
 namespace covary {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "covary/inference/cglb.hpp"
 #include "covary/linalg/parallel.hpp"
+#include "inference/cglb.hpp"
 
 namespace covary::costs {
 namespace {

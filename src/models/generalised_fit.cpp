@@ -6,8 +6,8 @@
 
 #include "covary/error.hpp"
 #include "covary/inference/slice_sampling.hpp"
+#include "covary/inference/uncertain_inputs.hpp"
 #include "covary/likelihoods/likelihoods.hpp"
-#include "inference/uncertain_inputs.hpp"
 
 namespace covary {
 namespace {

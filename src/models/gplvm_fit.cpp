@@ -8,9 +8,9 @@
 #include <numeric>
 
 #include "covary/error.hpp"
+#include "covary/inference/uncertain_inputs.hpp"
 #include "covary/linalg/parallel.hpp"
 #include "inference/row_density.hpp"
-#include "inference/uncertain_inputs.hpp"
 #include "models/by_view.hpp"
 #include "models/infer_row.hpp"
 #include "models/undo_covariance.hpp"

@@ -11,10 +11,10 @@
 #include <optional>
 
 #include "covary/error.hpp"
+#include "covary/inference/uncertain_inputs.hpp"
 #include "covary/linalg/parallel.hpp"
 #include "covary/models/gplvm_fit.hpp"
 #include "inference/dynamical_site.hpp"
-#include "inference/uncertain_inputs.hpp"
 #include "models/by_view.hpp"
 
 namespace covary {

@@ -8,7 +8,7 @@
 #include "covary/inference/sparse.hpp"
 #include "covary/models/gplvm.hpp"
 #include "covary/random/random.hpp"
-#include "covary/statistics/expectations.hpp"
+#include "statistics/expectations.hpp"
 #include "statistics/shelf.hpp"
 
 namespace covary {

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "covary/data/canonical.hpp"
 #include "covary/data/kmeans.hpp"
 #include "covary/data/pca.hpp"
 #include "covary/error.hpp"
 #include "covary/linalg/blas.hpp"
 #include "covary/random/random.hpp"
+#include "data/canonical.hpp"
 #include "models/gplvm_impl.hpp"
 #include "models/latent_views.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "covary/data/split.hpp"
 #include "covary/error.hpp"
-#include "covary/inference/informative_vectors.hpp"
+#include "inference/informative_vectors.hpp"
 
 namespace covary {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "inference/uncertain_inputs.hpp"
+#include "covary/inference/uncertain_inputs.hpp"
 
 namespace covary {
 

@@ -5,10 +5,10 @@
 #include <numeric>
 
 #include "covary/error.hpp"
+#include "covary/inference/uncertain_inputs.hpp"
 #include "covary/linalg/blas.hpp"
 #include "covary/linalg/parallel.hpp"
 #include "covary/models/map_gplvm.hpp"
-#include "inference/uncertain_inputs.hpp"
 #include "models/by_view.hpp"
 
 namespace covary {

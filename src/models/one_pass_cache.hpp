@@ -3,7 +3,7 @@
 #include <memory>
 #include <mutex>
 
-#include "covary/statistics/one_pass.hpp"
+#include "statistics/one_pass.hpp"
 
 namespace covary {
 

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "covary/error.hpp"
+#include "covary/inference/uncertain_inputs.hpp"
 #include "covary/models/gaussian_inputs.hpp"
-#include "inference/uncertain_inputs.hpp"
 #include "models/undo_covariance.hpp"
 
 namespace covary {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "covary/error.hpp"
-#include "covary/inference/greedy.hpp"
+#include "inference/greedy.hpp"
 #include "inference/pitc.hpp"
 #include "models/row_summaries.hpp"
 #include "models/sparse_regression_impl.hpp"

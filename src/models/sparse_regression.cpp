@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "covary/error.hpp"
-#include "covary/inference/cglb.hpp"
-#include "covary/inference/one_pass.hpp"
 #include "covary/inference/sparse_posterior.hpp"
+#include "inference/cglb.hpp"
+#include "inference/one_pass.hpp"
 #include "inference/pitc.hpp"
 #include "models/row_summaries.hpp"
 #include "models/sparse_regression_impl.hpp"

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "covary/inference/expected_kl.hpp"
 #include "covary/models/sparse_regression.hpp"
 #include "covary/statistics/rows.hpp"
+#include "inference/expected_kl.hpp"
 #include "models/checks.hpp"
 #include "models/feature_settings.hpp"
 #include "models/one_pass_cache.hpp"

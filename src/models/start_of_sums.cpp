@@ -5,9 +5,9 @@
 #include <limits>
 
 #include "covary/error.hpp"
-#include "covary/features/basis.hpp"
 #include "covary/features/selection.hpp"
 #include "covary/linalg/blas.hpp"
+#include "features/basis.hpp"
 #include "models/restored.hpp"
 #include "models/sparse_regression_impl.hpp"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "covary/models/stochastic_gplvm.hpp"
-#include "covary/statistics/expectations.hpp"
+#include "statistics/expectations.hpp"
 
 namespace covary {
 

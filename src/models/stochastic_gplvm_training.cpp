@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "covary/error.hpp"
-#include "covary/inference/inducing_posterior.hpp"
 #include "covary/linalg/blas.hpp"
+#include "inference/inducing_posterior.hpp"
 #include "models/batches.hpp"
 #include "models/q_blocks.hpp"
 #include "models/row_adam.hpp"

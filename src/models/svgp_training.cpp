@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "covary/error.hpp"
-#include "covary/inference/inducing_posterior.hpp"
+#include "inference/inducing_posterior.hpp"
 #include "inference/uncollapsed_steps.hpp"
 #include "models/choose_again.hpp"
 #include "models/q_blocks.hpp"

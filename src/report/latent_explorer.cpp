@@ -9,9 +9,9 @@
 
 #include "covary/data/labels.hpp"
 #include "covary/error.hpp"
+#include "covary/inference/uncertain_inputs.hpp"
 #include "covary/kernels/gaussian_form.hpp"
 #include "covary/kernels/node.hpp"
-#include "inference/uncertain_inputs.hpp"
 #include "report/explorer_script.hpp"
 #include "report/style.hpp"
 #include "report/text.hpp"

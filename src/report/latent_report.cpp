@@ -7,9 +7,9 @@
 
 #include "covary/data/labels.hpp"
 #include "covary/data/split.hpp"
+#include "covary/inference/uncertain_inputs.hpp"
 #include "covary/linalg/blas.hpp"
 #include "covary/report/page.hpp"
-#include "inference/uncertain_inputs.hpp"
 #include "report/surface.hpp"
 #include "report/text.hpp"
 

@@ -1,4 +1,4 @@
-#include "covary/statistics/expectations.hpp"
+#include "statistics/expectations.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "covary/statistics/expectations.hpp"
 #include "covary/statistics/row_terms.hpp"
+#include "statistics/expectations.hpp"
 
 namespace covary {
 

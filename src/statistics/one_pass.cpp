@@ -1,4 +1,4 @@
-#include "covary/statistics/one_pass.hpp"
+#include "statistics/one_pass.hpp"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "covary/features/basis.hpp"
+#include "features/basis.hpp"
 
 #include "covary/error.hpp"
 #include "covary/kernels/kernels.hpp"

@@ -2,11 +2,11 @@
 #include <gtest/gtest.h>
 
 #include "covary/error.hpp"
-#include "covary/features/basis.hpp"
 #include "covary/features/choice.hpp"
 #include "covary/kernels/expectations.hpp"
+#include "covary/kernels/input_moments.hpp"
+#include "features/basis.hpp"
 #include "features/features_case.hpp"
-#include "kernels/input_moments.hpp"
 
 namespace covary {
 namespace {

@@ -1,4 +1,4 @@
-#include "covary/features/leverage.hpp"
+#include "features/leverage.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
-#include "covary/features/stacked.hpp"
+#include "features/stacked.hpp"
 
 #include "covary/error.hpp"
 #include "covary/features/eigen.hpp"
-#include "covary/features/fourier.hpp"
 #include "features/features_case.hpp"
+#include "features/fourier.hpp"
 
 namespace covary {
 namespace {

@@ -1,11 +1,11 @@
-#include "covary/features/windows.hpp"
+#include "features/windows.hpp"
 
 #include <cmath>
 
 #include "covary/error.hpp"
-#include "covary/features/basis.hpp"
 #include "covary/kernels/kernels.hpp"
 #include "covary/linalg/quadrature.hpp"
+#include "features/basis.hpp"
 #include "features/features_case.hpp"
 
 namespace covary {

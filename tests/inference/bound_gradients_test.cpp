@@ -6,12 +6,12 @@
 #include <cmath>
 #include <functional>
 
-#include "covary/inference/cglb.hpp"
-#include "covary/inference/upper_bound.hpp"
+#include "inference/cglb.hpp"
 #include "inference/gaussian_rows.hpp"
 #include "inference/pitc.hpp"
 #include "inference/sparse_problem.hpp"
 #include "inference/svgp_case.hpp"
+#include "inference/upper_bound.hpp"
 #include "support/gradient_check.hpp"
 
 namespace covary {

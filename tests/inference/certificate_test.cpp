@@ -6,9 +6,9 @@
 #include <limits>
 
 #include "covary/error.hpp"
-#include "covary/inference/upper_bound.hpp"
 #include "covary/linalg/parallel.hpp"
 #include "inference/sparse_problem.hpp"
+#include "inference/upper_bound.hpp"
 
 namespace covary {
 namespace {

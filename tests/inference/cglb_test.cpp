@@ -1,4 +1,4 @@
-#include "covary/inference/cglb.hpp"
+#include "inference/cglb.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "covary/error.hpp"
-#include "covary/features/basis.hpp"
 #include "covary/random/random.hpp"
+#include "features/basis.hpp"
 #include "support/gradient_check.hpp"
 
 namespace covary {

@@ -1,4 +1,4 @@
-#include "covary/inference/expected_kl.hpp"
+#include "inference/expected_kl.hpp"
 
 #include <gtest/gtest.h>
 

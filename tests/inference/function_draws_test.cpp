@@ -4,12 +4,12 @@
 
 #include "covary/error.hpp"
 #include "covary/inference/ep.hpp"
-#include "covary/inference/inducing_posterior.hpp"
 #include "covary/inference/laplace.hpp"
-#include "covary/inference/site_posterior.hpp"
-#include "covary/inference/softmax_laplace.hpp"
-#include "covary/inference/sparse_ep.hpp"
 #include "inference/function_case.hpp"
+#include "inference/inducing_posterior.hpp"
+#include "inference/site_posterior.hpp"
+#include "inference/softmax_laplace.hpp"
+#include "inference/sparse_ep.hpp"
 
 namespace covary {
 namespace {

@@ -1,4 +1,4 @@
-#include "covary/inference/greedy.hpp"
+#include "inference/greedy.hpp"
 
 #include <gtest/gtest.h>
 

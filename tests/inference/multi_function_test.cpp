@@ -3,12 +3,12 @@
 #include <gtest/gtest.h>
 
 #include "covary/error.hpp"
-#include "covary/inference/inducing_posterior.hpp"
-#include "covary/inference/site_posterior.hpp"
 #include "covary/inference/slice_sampling.hpp"
 #include "covary/random/random.hpp"
 #include "inference/function_case.hpp"
+#include "inference/inducing_posterior.hpp"
 #include "inference/multi_function_case.hpp"
+#include "inference/site_posterior.hpp"
 
 namespace covary {
 namespace {

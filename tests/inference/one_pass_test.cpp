@@ -1,10 +1,10 @@
-#include "covary/inference/one_pass.hpp"
+#include "inference/one_pass.hpp"
 
 #include <gtest/gtest.h>
 
 #include "covary/error.hpp"
-#include "covary/features/fourier.hpp"
 #include "covary/inference/sparse_posterior.hpp"
+#include "features/fourier.hpp"
 #include "inference/sparse_problem.hpp"
 #include "support/gradient_check.hpp"
 

@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "covary/error.hpp"
+#include "covary/inference/uncertain_inputs.hpp"
 #include "covary/random/random.hpp"
 #include "inference/gaussian_rows.hpp"
-#include "inference/uncertain_inputs.hpp"
 
 namespace covary {
 namespace {

@@ -1,14 +1,14 @@
-#include "covary/inference/softmax_laplace.hpp"
+#include "inference/softmax_laplace.hpp"
 
 #include <gtest/gtest.h>
 
 #include "covary/error.hpp"
 #include "covary/inference/gaussian.hpp"
-#include "covary/inference/inducing_posterior.hpp"
-#include "covary/inference/site_posterior.hpp"
 #include "covary/likelihoods/likelihoods.hpp"
 #include "inference/function_case.hpp"
+#include "inference/inducing_posterior.hpp"
 #include "inference/multi_function_case.hpp"
+#include "inference/site_posterior.hpp"
 
 namespace covary {
 namespace {

@@ -1,4 +1,4 @@
-#include "covary/inference/sparse_ep.hpp"
+#include "inference/sparse_ep.hpp"
 
 #include <gtest/gtest.h>
 

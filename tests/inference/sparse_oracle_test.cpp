@@ -6,8 +6,8 @@
 #include <set>
 
 #include "covary/inference/sparse_posterior.hpp"
-#include "covary/inference/upper_bound.hpp"
 #include "inference/sparse_problem.hpp"
+#include "inference/upper_bound.hpp"
 #include "support/json_arrays.hpp"
 
 namespace covary {

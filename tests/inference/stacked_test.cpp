@@ -3,9 +3,9 @@
 
 #include "covary/error.hpp"
 #include "covary/features/eigen.hpp"
-#include "covary/features/fourier.hpp"
-#include "covary/features/stacked.hpp"
 #include "covary/inference/natural_gradient.hpp"
+#include "features/fourier.hpp"
+#include "features/stacked.hpp"
 #include "inference/sparse_problem.hpp"
 #include "support/gradient_check.hpp"
 

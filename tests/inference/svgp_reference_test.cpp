@@ -1,10 +1,10 @@
 // The reference values of the classification spec, section 3: three labels, se of variance 2.
 #include <gtest/gtest.h>
 
-#include "covary/inference/inducing_posterior.hpp"
 #include "covary/inference/natural_gradient.hpp"
 #include "covary/linalg/blas.hpp"
 #include "covary/random/random.hpp"
+#include "inference/inducing_posterior.hpp"
 
 namespace covary {
 namespace {

@@ -1,4 +1,4 @@
-#include "covary/inference/upper_bound.hpp"
+#include "inference/upper_bound.hpp"
 
 #include <gtest/gtest.h>
 

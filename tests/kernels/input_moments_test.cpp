@@ -1,4 +1,4 @@
-#include "kernels/input_moments.hpp"
+#include "covary/kernels/input_moments.hpp"
 
 #include <gtest/gtest.h>
 

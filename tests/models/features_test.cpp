@@ -6,11 +6,11 @@
 #include <cmath>
 
 #include "covary/error.hpp"
-#include "covary/features/basis.hpp"
 #include "covary/features/record.hpp"
 #include "covary/models/sparse_regression.hpp"
 #include "covary/models/svgp.hpp"
 #include "covary/random/random.hpp"
+#include "features/basis.hpp"
 
 namespace covary {
 namespace {

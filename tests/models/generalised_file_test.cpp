@@ -3,12 +3,12 @@
 #include <nlohmann/json.hpp>
 
 #include "covary/error.hpp"
-#include "covary/inference/inducing_posterior.hpp"
 #include "covary/likelihoods/formula.hpp"
 #include "covary/models/generalised.hpp"
 #include "covary/storage/container.hpp"
 #include "damage.hpp"
 #include "inference/function_case.hpp"
+#include "inference/inducing_posterior.hpp"
 
 namespace covary {
 namespace {

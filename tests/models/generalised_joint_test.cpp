@@ -4,10 +4,10 @@
 
 #include <cmath>
 
-#include "covary/inference/site_posterior.hpp"
-#include "covary/inference/softmax_laplace.hpp"
 #include "covary/likelihoods/likelihoods.hpp"
 #include "covary/random/random.hpp"
+#include "inference/site_posterior.hpp"
+#include "inference/softmax_laplace.hpp"
 
 namespace covary {
 namespace {

@@ -7,12 +7,12 @@
 #include <numbers>
 
 #include "covary/error.hpp"
+#include "covary/inference/uncertain_inputs.hpp"
 #include "covary/linalg/blas.hpp"
 #include "covary/linalg/cholesky.hpp"
 #include "covary/models/sparse_regression.hpp"
 #include "covary/random/random.hpp"
 #include "inference/row_density.hpp"
-#include "inference/uncertain_inputs.hpp"
 #include "support/gradient_check.hpp"
 
 namespace covary {

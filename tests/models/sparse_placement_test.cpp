@@ -3,11 +3,11 @@
 #include <cmath>
 
 #include "covary/error.hpp"
-#include "covary/inference/expected_kl.hpp"
 #include "covary/inference/gaussian.hpp"
 #include "covary/linalg/blas.hpp"
 #include "covary/models/sparse_regression.hpp"
 #include "covary/random/random.hpp"
+#include "inference/expected_kl.hpp"
 
 namespace covary {
 namespace {

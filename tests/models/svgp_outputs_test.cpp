@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "covary/error.hpp"
-#include "covary/inference/inducing_posterior.hpp"
 #include "covary/linalg/parallel.hpp"
 #include "covary/models/compress.hpp"
 #include "covary/models/sparse_regression.hpp"
 #include "covary/models/svgp.hpp"
+#include "inference/inducing_posterior.hpp"
 #include "support/gradient_check.hpp"
 #include "support/random_data.hpp"
 

@@ -5,12 +5,12 @@
 #include <limits>
 
 #include "covary/error.hpp"
+#include "covary/inference/uncertain_inputs.hpp"
 #include "covary/linalg/quadrature.hpp"
 #include "covary/models/gaussian_inputs.hpp"
 #include "covary/models/gplvm.hpp"
 #include "covary/models/sparse_regression.hpp"
 #include "covary/random/random.hpp"
-#include "inference/uncertain_inputs.hpp"
 
 namespace covary {
 namespace {

@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include "covary/error.hpp"
-#include "covary/statistics/expectations.hpp"
 #include "covary/statistics/row_terms.hpp"
+#include "statistics/expectations.hpp"
 #include "statistics/sampled_rows.hpp"
 #include "statistics/support.hpp"
 #include "support/gradient_check.hpp"

@@ -6,7 +6,7 @@
 
 #include "covary/error.hpp"
 #include "covary/linalg/parallel.hpp"
-#include "covary/statistics/expectations.hpp"
+#include "statistics/expectations.hpp"
 #include "statistics/support.hpp"
 
 namespace covary {

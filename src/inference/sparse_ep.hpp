@@ -1,8 +1,8 @@
 #pragma once
 
 #include "covary/inference/ep.hpp"
-#include "covary/inference/inducing_posterior.hpp"
 #include "covary/linalg/cholesky.hpp"
+#include "inference/inducing_posterior.hpp"
 
 namespace covary {
 

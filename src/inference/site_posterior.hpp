@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "covary/inference/function_model.hpp"
-#include "covary/inference/joint_posterior.hpp"
 #include "covary/inference/rows_posterior.hpp"
+#include "inference/joint_posterior.hpp"
 
 namespace covary {
 

@@ -4,12 +4,13 @@
 #include <vector>
 
 #include "covary/inference/exact_posterior.hpp"
-#include "covary/inference/site_posterior.hpp"
 #include "covary/inference/sparse_posterior.hpp"
 #include "covary/kernels/expectations.hpp"
-#include "kernels/input_moments.hpp"
+#include "covary/kernels/input_moments.hpp"
 
 namespace covary {
+
+class SitePosterior;
 
 // A posterior seen from inputs x ~ N(mean, S): the moments of f(x), over both, and how well a row
 // of outputs is explained. Thread-safe; what it keeps is O(M² + M·P), and of an exact

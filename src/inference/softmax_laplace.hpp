@@ -1,7 +1,7 @@
 #pragma once
 
-#include "covary/inference/joint_posterior.hpp"
 #include "covary/inference/laplace.hpp"
+#include "inference/joint_posterior.hpp"
 
 namespace covary {
 

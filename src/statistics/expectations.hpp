@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "covary/kernels/expectations.hpp"
-#include "covary/linalg/aligned.hpp"
 #include "covary/statistics/weighted.hpp"
+#include "linalg/aligned.hpp"
 
 namespace covary {
 

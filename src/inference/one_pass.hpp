@@ -1,7 +1,7 @@
 #pragma once
 
 #include "covary/inference/sparse.hpp"
-#include "covary/statistics/one_pass.hpp"
+#include "statistics/one_pass.hpp"
 
 namespace covary {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "covary/inference/multi_function_model.hpp"
-#include "covary/inference/softmax_factor.hpp"
+#include "inference/softmax_factor.hpp"
 
 namespace covary {
 
