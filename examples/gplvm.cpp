@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "covary/covary.hpp"
-#include "covary/random/random.hpp"
 
 namespace {
 
@@ -27,10 +26,9 @@ covary::RowMatrix table(covary::Index rows) {
 void run() {
   using namespace covary;
   const RowMatrix Y = table(100);
-  GplvmOptions options{.latent = 5, .inducing = 20};
-  options.training.starts = 2;
-  options.training.max_iterations = 200;
-  const GplvmFit fit = Gplvm(Y, options).fit();
+  const GplvmFit fit =
+      Gplvm(Y, {.latent = 5, .inducing = 20, .training = {.max_iterations = 200, .starts = 2}})
+          .fit();
   std::printf("%s\n\n", fit.summary.brief().c_str());
   std::printf("%d of %d dimensions are in use\n", static_cast<int>(fit.active().size()),
               static_cast<int>(fit.latent()));

@@ -10,11 +10,6 @@ namespace {
 
 covary::Likelihood logistic() {
   using namespace covary;
-  FormulaSettings settings;
-  settings.width = 3.0;  // how far from the real axis log p stays analytic in f
-  settings.conditional = [](double f, double, std::span<const double> theta) {
-    return Moments{f, 3.29 * theta[0] * theta[0]};  // of y given f, for predictions
-  };
   return formula_likelihood(
       "logistic", {{"scale", 1.0}},
       [](double y, double, auto f, auto theta) {
@@ -22,7 +17,10 @@ covary::Likelihood logistic() {
         auto z = (y - f) / theta[0];
         return -z - 2.0 * softplus(-z) - log(theta[0]);
       },
-      settings);
+      {.width = 3.0,  // how far from the real axis log p stays analytic in f
+       .conditional = [](double f, double, std::span<const double> theta) {
+         return Moments{f, 3.29 * theta[0] * theta[0]};  // of y given f, for predictions
+       }});
 }
 
 void run() {

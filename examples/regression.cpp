@@ -1,11 +1,9 @@
-// A complete program: noisy points on a curve, a fit, predictions with their bands, and draws.
+// A complete program: noisy points on a curve, a fit, predictions with their bands, draws, and the
+// file that keeps the fit.
 #include <cmath>
 #include <cstdio>
 
-#include "covary/data/generators.hpp"
-#include "covary/data/metrics.hpp"
-#include "covary/error.hpp"
-#include "covary/models/regression.hpp"
+#include "covary/covary.hpp"
 
 namespace {
 
@@ -39,8 +37,12 @@ void run() {
   std::printf("a function     %9.4f at 3.7, %9.4f at 3.70001\n", f(X)(1, 0),
               f(RowMatrix::Constant(1, 1, 3.70001))(0, 0));
 
+  // Keep it in a file. What is read from there predicts with the same bits, as any fit or as its own.
+  fit.save("regression.cov");
+  const Fit kept = load("regression.cov");
+  std::remove("regression.cov");
   const SyntheticData test = snelson_like_data(500, 2);
-  const Prediction q = fit.predict(test.X);
+  const Prediction q = kept.as<RegressionFit>().predict(test.X);
   std::printf("held-out rmse  %9.4f, nlpd %.4f\n", rmse(test.y, q.mean.col(0)),
               nlpd(test.y, q.mean.col(0), q.variance_y.col(0)));
 }

@@ -27,10 +27,11 @@ void run(const std::string& path) {
   const auto rows = std::make_shared<FileRows>(
       path, std::vector<Index>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, std::vector<Index>{10});
 
-  SparseRegressionOptions options{.kernel = "se(ard)", .inducing = 40, .subset = 500};
-  options.training.max_iterations = 10;
-  options.training.tell = [](const std::string& text) { std::printf("%s\n", text.c_str()); };
-  SparseRegression model(rows, options);
+  const auto tell = [](const std::string& text) { std::printf("%s\n", text.c_str()); };
+  SparseRegression model(rows, {.kernel = "se(ard)",
+                                .inducing = 40,
+                                .subset = 500,
+                                .training = {.max_iterations = 10, .tell = tell}});
   const RegressionFit fit = model.fit();
   std::printf("%s\n", fit.summary.brief().c_str());
 

@@ -1,13 +1,15 @@
 #pragma once
 
-// Everything that a program needs to fit models, predict and keep them. Rooms below have headers of
-// their own (include/covary/<room>/) for those who build models.
+// Everything that a program needs to fit models, predict, report and keep them. Rooms below have
+// headers of their own (include/covary/<room>/) for those who build models.
 #include "covary/data/class_generators.hpp"
 #include "covary/data/classification_metrics.hpp"
 #include "covary/data/csv.hpp"
 #include "covary/data/generators.hpp"
 #include "covary/data/metrics.hpp"
 #include "covary/data/npy.hpp"
+#include "covary/data/split.hpp"
+#include "covary/data/table.hpp"
 #include "covary/error.hpp"
 #include "covary/kernels/formula.hpp"
 #include "covary/kernels/kernels.hpp"
@@ -18,9 +20,14 @@
 #include "covary/models/checkpointing.hpp"
 #include "covary/models/class_density.hpp"
 #include "covary/models/compress.hpp"
+#include "covary/models/correspondences.hpp"
+#include "covary/models/cross_validation.hpp"
+#include "covary/models/fit.hpp"
+#include "covary/models/forecast.hpp"
 #include "covary/models/gaussian_inputs.hpp"
 #include "covary/models/generalised.hpp"
 #include "covary/models/gplvm.hpp"
+#include "covary/models/gplvm_sampling.hpp"
 #include "covary/models/map_gplvm.hpp"
 #include "covary/models/missing_inputs.hpp"
 #include "covary/models/model_choice.hpp"
@@ -28,8 +35,11 @@
 #include "covary/models/ppca.hpp"
 #include "covary/models/regression.hpp"
 #include "covary/models/request.hpp"
+#include "covary/models/run.hpp"
 #include "covary/models/sparse_regression.hpp"
 #include "covary/models/stochastic_gplvm.hpp"
 #include "covary/models/svgp.hpp"
 #include "covary/models/uncertain_regression.hpp"
 #include "covary/models/warped_regression.hpp"
+#include "covary/random/random.hpp"
+#include "covary/report/fit_report.hpp"

@@ -70,9 +70,9 @@ struct FormulaSettings {
   double width = 1.0;
   bool log_concave = true;
   // Mean and variance of y given f; refused without.
-  std::function<Moments(double f, double aux, std::span<const double> theta)> conditional;
+  std::function<Moments(double f, double aux, std::span<const double> theta)> conditional = nullptr;
   // What is wrong with a target, or empty.
-  std::function<std::string(double y)> complaint;
+  std::function<std::string(double y)> complaint = nullptr;
 };
 
 class FormulaBase {

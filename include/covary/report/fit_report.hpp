@@ -9,8 +9,8 @@ namespace covary {
 struct FitReportOptions {
   std::string title = "A fit";
   const Table* held_out = nullptr;  // rows to score on
-  std::string held_out_name;
-  std::string exposure;  // its column there
+  std::string held_out_name = {};
+  std::string exposure = {};  // its column there
 };
 
 // One self-contained HTML page on a fit of any model: the page of its kind, or one with what every
