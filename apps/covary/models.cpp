@@ -28,7 +28,7 @@ std::string in_full(const ModelEntry& e) {
       print(e.targets), e.time, e.memory, e.page);
   out += "can\n";
   for (const ModelCapability& c : model_capabilities())
-    if (can(e, c)) out += fmt::format("  {:<18} {}\n", c.name, c.meaning);
+    if (e.can(c)) out += fmt::format("  {:<18} {}\n", c.name, c.meaning);
   std::vector<std::string> verbs{"fit"};
   for (const auto& [verb, unused] : e.verbs) verbs.push_back(verb);
   for (const auto& verb : verbs) {

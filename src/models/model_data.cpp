@@ -13,6 +13,7 @@
 #include "covary/likelihoods/expression.hpp"
 #include "covary/models/autoregression.hpp"
 #include "covary/models/run.hpp"
+#include "models/roles.hpp"
 #include "models/words.hpp"
 
 namespace covary {

@@ -7,6 +7,7 @@
 #include "covary/data/columns.hpp"
 #include "covary/error.hpp"
 #include "covary/models/model_data.hpp"
+#include "models/roles.hpp"
 #include "models/words.hpp"
 
 namespace covary {

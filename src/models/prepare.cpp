@@ -5,6 +5,7 @@
 #include "covary/error.hpp"
 #include "covary/models/model_choice.hpp"
 #include "covary/models/request.hpp"
+#include "models/roles.hpp"
 
 namespace covary {
 namespace {

@@ -18,6 +18,7 @@
 #include "covary/models/memory.hpp"
 #include "covary/models/run.hpp"
 #include "covary/statistics/sweep.hpp"
+#include "models/roles.hpp"
 #include "models/target_classes.hpp"
 #include "models/temporary_rows.hpp"
 

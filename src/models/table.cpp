@@ -84,9 +84,9 @@ const std::vector<ModelCapability>& model_capabilities() {
   return all;
 }
 
-bool can(const ModelEntry& entry, const ModelCapability& c) {
-  if (c.verb.empty()) return has_word(entry.properties, c.option);
-  return c.option.empty() ? entry.takes(c.verb) : entry.reads(c.verb, c.option);
+bool ModelEntry::can(const ModelCapability& c) const {
+  if (c.verb.empty()) return has_word(properties, c.option);
+  return c.option.empty() ? takes(c.verb) : reads(c.verb, c.option);
 }
 
 }  // namespace covary

@@ -14,6 +14,7 @@
 #include "covary/models/fit_options.hpp"
 #include "covary/models/model_data.hpp"
 #include "models/fit_json.hpp"
+#include "models/roles.hpp"
 #include "models/words.hpp"
 
 namespace covary {

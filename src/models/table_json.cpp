@@ -42,7 +42,7 @@ std::string print(Targets targets) {
 std::vector<std::string> abilities(const ModelEntry& e) {
   std::vector<std::string> out;
   for (const ModelCapability& c : model_capabilities())
-    if (can(e, c)) out.push_back(c.name);
+    if (e.can(c)) out.push_back(c.name);
   return out;
 }
 

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "covary/models/model_data.hpp"
+#include "models/roles.hpp"
 
 namespace covary {
 

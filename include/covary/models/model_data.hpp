@@ -47,13 +47,6 @@ struct ModelData {
   ModelData rows(const std::vector<Index>& numbers) const;
 };
 
-// Which columns of a table play which part.
-struct Roles {
-  std::vector<Index> targets, noise, exposure, weights, folds, input_variance, inputs;
-};
-// Text columns with a value of their own in most rows are no inputs unless --inputs names them, and
-// `tell` says so. InputError for a column that can be read in two ways.
-Roles find_roles(const Table& table, const FitOptions& o, const Tell& tell = nullptr);
 // Periods of circular inputs by name.
 std::map<std::string, double> circular_inputs(const Table& table, const FitOptions& o,
                                               const std::vector<Index>& inputs);
@@ -68,29 +61,12 @@ std::string kernel_on_columns(const std::string& kernel, const InputColumns& inp
 TableOptions table_options(const FitOptions& o);
 // How a table for a fit is read: columns are written as they were in training.
 TableOptions table_options(const FitRecord& fit);
-// Which cell of a row is missing: "line 5 has no value in column 'a'".
-using CellName = std::function<std::string(Index row)>;
-std::string missing_cell(const Table& table, const std::vector<Index>& columns, Index row);
-CellName cell_name(const Table& table, const Roles& roles);  // of a table that outlives it
-// The rows of a block that --missing keeps.
-std::vector<Index> kept_rows(ConstRows X, ConstRows Y, const std::string& policy,
-                             const CellName& cell);
-// NaN is a missing cell; infinities, and what has no square, are an InputError.
-void refuse_infinities(const RowMatrix& values, const std::vector<std::string>& names,
-                       const Table& table);
-// The same of outputs, where a column without any value is an InputError too.
-void check_outputs(const RowMatrix& Y, const std::vector<std::string>& names, const Table& table);
-void tell_left_out(Index kept, Index all, const std::string& policy, const Tell& tell);
 
 // Throws unless --likelihood is an expression, auto, or one whose classes are counted in the data.
 void check_likelihood(const std::string& expression);
 // Whether --likelihood, if it is not auto, is one of classes; or that of Gaussian regression.
 bool is_of_classes(const std::string& expression);
 bool is_plain_gaussian(const std::string& expression);
-// The likelihood of a target with these classes: by their number where the expression, or auto,
-// leaves it open. InputError where it has another number.
-Likelihood likelihood_of(const std::string& expression, const Labels& labels,
-                         const std::string& target, const Tell& tell);
 
 // The data of a table for a model of inputs and outputs, with --lags the windows of series; and for
 // one of outputs alone, which are the targets or, where none are named, all numeric columns.

@@ -12,6 +12,7 @@ namespace covary {
 class Fit;
 struct Archive;
 struct FitRequest;
+struct ModelCapability;
 
 // What a fit costs.
 struct Cost {
@@ -72,6 +73,7 @@ struct ModelEntry {
       const;  // written, with its form or its targets where the name alone is not enough
   bool reads(const std::string& verb, const std::string& option) const;
   bool takes(const std::string& verb) const;
+  bool can(const ModelCapability& capability) const;
 };
 
 const std::vector<ModelEntry>& model_table();
@@ -83,7 +85,6 @@ struct ModelCapability {
   std::string name, verb, option, meaning;  // of a property, the verb is empty
 };
 const std::vector<ModelCapability>& model_capabilities();
-bool can(const ModelEntry& entry, const ModelCapability& capability);
 
 // What an expression such as "vfe", "sparse", "pep(0.5)" or "auto" names: more than one entry where
 // the data, or other options, decide between them. InputError, with the nearest of all names, if

@@ -52,21 +52,21 @@ struct LbfgsOptions {
   // What is known of the curvature beforehand: the columns of H0(u)·r for an inverse Hessian H0
   // that may change slowly with u, symmetric and positive definite; empty: the identity. Pairs
   // correct it.
-  std::function<Matrix(const Vector& u, const Matrix& r)> metric;
+  std::function<Matrix(const Vector& u, const Matrix& r)> metric = nullptr;
   // The first entries of blocks of u that are in units of their own: the last pair scales H0 in
   // each by itself. Empty: one block.
-  std::vector<Index> blocks;
+  std::vector<Index> blocks = {};
 
   // Called after every iteration; false stops the run, which keeps the point it has reached.
-  std::function<bool(const LbfgsState&)> callback;
+  std::function<bool(const LbfgsState&)> callback = nullptr;
   // Asked between evaluations, for those who cannot wait for the end of an iteration; true stops
   // the run at the last iteration's point.
-  std::function<bool()> stop;
+  std::function<bool()> stop = nullptr;
   // Asked after every evaluation whether the objective itself has changed since it was last asked
   // (the jitter rose). If so the current point is evaluated again and the iteration begins anew.
   // The curvature pairs are kept: each was measured within one objective, and jitter hardly bends
   // it.
-  std::function<bool()> objective_changed;
+  std::function<bool()> objective_changed = nullptr;
 
   // Throws InputError naming the option that makes no sense.
   void check() const;
