@@ -9,8 +9,8 @@
 #include "covary/error.hpp"
 #include "covary/inference/uncollapsed.hpp"
 #include "covary/models/gplvm_fit.hpp"
-#include "covary/statistics/expectations.hpp"
 #include "models/row_adam.hpp"
+#include "statistics/expectations.hpp"
 #include "statistics/sampled_rows.hpp"
 
 namespace covary {

@@ -13,9 +13,6 @@
 #include "covary/inference/compression.hpp"
 #include "covary/inference/ep.hpp"
 #include "covary/inference/laplace.hpp"
-#include "covary/inference/site_posterior.hpp"
-#include "covary/inference/softmax_laplace.hpp"
-#include "covary/inference/sparse_ep.hpp"
 #include "covary/inference/uncertain_inputs.hpp"
 #include "covary/inference/uncollapsed.hpp"
 #include "covary/inference/variational.hpp"
@@ -28,6 +25,7 @@
 #include "inference/site_posterior.hpp"
 #include "inference/softmax_laplace.hpp"
 #include "inference/sparse_case.hpp"
+#include "inference/sparse_ep.hpp"
 #include "support/gradient_check.hpp"
 
 namespace covary {
