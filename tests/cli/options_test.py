@@ -182,8 +182,10 @@ class Options(CommandLine):
             if option == "exposure" and "say --likelihood" in shown["error"]:
                 return None  # the likelihood chooses the form that reads it
             forms = lambda one: [m for m in self.models.values() if m["written"] == one["written"]]
+            chosen_by_option = lambda m: m["label"].endswith("by minibatches")  # the option makes it that form
             unnamed = [m["label"] for m in readers
-                       if (m["written"] if all(f in readers for f in forms(m)) else m["label"]) not in shown["error"]]
+                       if (m["written"] if chosen_by_option(m) or all(f in readers for f in forms(m)) else m["label"])
+                       not in shown["error"]]
             return f"{label}: the refusal of --{option} does not name {unnamed}" if unnamed else None
         if option == "likelihood" and status == 2 and label in GAUSSIAN_ALONE:
             return None
