@@ -37,7 +37,8 @@ void run() {
   std::printf("a function     %9.4f at 3.7, %9.4f at 3.70001\n", f(X)(1, 0),
               f(RowMatrix::Constant(1, 1, 3.70001))(0, 0));
 
-  // Keep it in a file. What is read from there predicts with the same bits, as any fit or as its own.
+  // Keep it in a file. What is read from there predicts with the same bits, as any fit or as its
+  // own.
   fit.save("regression.cov");
   const Fit kept = load("regression.cov");
   std::remove("regression.cov");

@@ -126,10 +126,10 @@ JointApproximation laplace_approximation(const MultiFunctionModel& model,
                                          MultiFunctionParameters* gradient,
                                          const LaplaceOptions& options) {
   if (!model.likelihood.node().multinomial_logit())
-    throw Unsupported(
-        fmt::format("Laplace with several latent functions needs softmax, got {}; use a FunctionModel "
-                    "for one function, or variational_approximation()",
-                    model.likelihood.print()));
+    throw Unsupported(fmt::format(
+        "Laplace with several latent functions needs softmax, got {}; use a FunctionModel "
+        "for one function, or variational_approximation()",
+        model.likelihood.print()));
   const MultiFunctionProblem problem(model, parameters, Inference::laplace);
   const Index C = problem.functions();
   JointApproximation out;

@@ -246,7 +246,13 @@ void get_record(FitRecord& fit, const Container& c, const json& j) {
       fit.formats[column] = parse_cell_format(format.get<std::string>());
 }
 
-void check_names(const FitRecord& fit, const Container& c, Index inputs, Index outputs) {
+void check_names(FitRecord& fit, const Container& c, Index inputs, Index outputs) {
+  if (fit.input_columns.columns.empty() && fit.output_names.empty()) {
+    std::vector<std::string> names;
+    for (Index j = 0; j < inputs; ++j) names.push_back(fmt::format("c{}", j));
+    for (Index j = 0; j < outputs; ++j) fit.output_names.push_back(fmt::format("c{}", inputs + j));
+    fit.input_columns = InputColumns::named(names);
+  }
   if (static_cast<Index>(fit.input_names().size()) != inputs ||
       static_cast<Index>(fit.output_names.size()) != outputs)
     throw FileError(fmt::format("{}: the names of its columns do not fit its arrays", c.source));

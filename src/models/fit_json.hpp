@@ -31,7 +31,7 @@ inline double number_or_nan(const nlohmann::json& j) {
 Container container_of(const FitNode& fit);
 void put_record(const FitRecord& fit, Container& c, nlohmann::json& j);
 void get_record(FitRecord& fit, const Container& c, const nlohmann::json& j);
-void check_names(const FitRecord& fit, const Container& c, Index inputs, Index outputs);
+void check_names(FitRecord& fit, const Container& c, Index inputs, Index outputs);
 // As `show` has it.
 nlohmann::json scaling_json(const Scaling& s);
 

@@ -64,6 +64,7 @@ void GeneralisedOptions::check() const {
 
 Generalised::Generalised(ConstRows X, ConstVector y, GeneralisedOptions options)
     : impl_(std::make_unique<Impl>(X, y, std::move(options))) {}
+Generalised::Generalised(const Generalised& other) : impl_(std::make_unique<Impl>(*other.impl_)) {}
 Generalised::Generalised(Generalised&&) noexcept = default;
 Generalised& Generalised::operator=(Generalised&&) noexcept = default;
 Generalised::~Generalised() = default;

@@ -70,8 +70,8 @@ std::shared_ptr<const DynamicalInputs> dynamics_from(const Container& c, const j
   return std::make_shared<DynamicalInputs>(std::move(o));
 }
 
-std::vector<std::string> row_labels_from(const FitRecord& fit, const Container& c, const json& j,
-                                         Index P, Index N) {
+std::vector<std::string> row_labels_from(FitRecord& fit, const Container& c, const json& j, Index P,
+                                         Index N) {
   auto out = j.at("row_labels").get<std::vector<std::string>>();
   check_names(fit, c, 0, P);
   if (!out.empty() && static_cast<Index>(out.size()) != N)

@@ -30,7 +30,7 @@ std::shared_ptr<const DynamicalInputs> dynamics_from(const Container& c, const n
                                                      std::vector<std::string>& time_names);
 
 // One for each of N rows, or none; output_names must be P.
-std::vector<std::string> row_labels_from(const FitRecord& fit, const Container& c,
+std::vector<std::string> row_labels_from(FitRecord& fit, const Container& c,
                                          const nlohmann::json& j, Index P, Index N);
 
 }  // namespace covary

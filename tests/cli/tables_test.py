@@ -157,7 +157,7 @@ class Tables(CommandLine):
             self.assertEqual(run.returncode, 0, run.stderr)
             mean = self.json_of("predict", self.path("t.cov"), at)["mean"]
             self.assertAlmostEqual(mean[0] - mean[1], 3.0, delta=0.1)
-        self.assertIn("names 'kk', which is not an input (k, x), did you mean 'k'?",
+        self.assertIn("names 'kk', which is not an input (k, x) (did you mean 'k'?)",
                       self.fit(table, "--kernel", "overlap@kk", status=2))
 
     def test_circular_inputs_come_round(self):

@@ -9,6 +9,7 @@
 #include "covary/models/request.hpp"
 #include "models/checks.hpp"
 #include "models/fit_json.hpp"
+#include "models/table_answers.hpp"
 #include "storage/archive.hpp"
 
 namespace covary::testing {
@@ -37,7 +38,7 @@ struct MeanOnlyFit : FitNode {
     return out;
   }
   Answer evaluate(const Table& table, const TableQuestion&) const override {
-    const Vector y = numeric_columns(table, select_columns(table, output_names)).col(0);
+    const Vector y = outputs_of(*this, table).col(0);
     return {
         nlohmann::json{{"n", y.size()}, {"rmse", rmse(y, Vector::Constant(y.size(), mean))}}.dump(),
         "rmse done\n"};

@@ -45,7 +45,7 @@ class Toy(CommandLine):
         self.refused("sample", model, train, says=["mean_only"])
         self.refused("update", model, train, "--out", self.path("u.cov"), says=["mean_only"])
         self.refused("compress", model, "--out", self.path("c.cov"), says=["mean_only"])
-        self.refused("predict", model, train, "--components", says=["--components is for --model", "mean_only"])
+        self.refused("predict", model, train, "--components", says=["--components is for ", "mean_only"])
 
 
 if __name__ == "__main__":

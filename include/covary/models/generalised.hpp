@@ -53,7 +53,7 @@ class Generalised {
  public:
   // X: N×D, finite. y: N, NaN where missing: such rows are left out.
   Generalised(ConstRows X, ConstVector y, GeneralisedOptions options = {});
-  // It moves, and is not copied.
+  Generalised(const Generalised&);
   Generalised(Generalised&&) noexcept;
   Generalised& operator=(Generalised&&) noexcept;
   ~Generalised();
