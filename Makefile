@@ -37,7 +37,7 @@ space := $(empty) $(empty)
 
 test: build $(SANITIZE)/build.ninja
 	@. scripts/blas-core.sh; nice -n 15 ninja -C $(SANITIZE) -j 1 $(SANITIZED_TESTS) >/dev/null 2>&1 & ahead=$$!; \
-	  COVARY=$(COVARY) JOBS=$(JOBS) scripts/test-python.sh && ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS); \
+	  JOBS=$(JOBS) scripts/test-python.sh && ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS); \
 	  status=$$?; kill $$ahead 2>/dev/null; wait $$ahead 2>/dev/null; exit $$status
 	cmake --build $(SANITIZE) -j $(JOBS) --target $(SANITIZED_TESTS)
 	. scripts/blas-core.sh; ctest --test-dir $(SANITIZE) --output-on-failure -j $(JOBS) -R '^($(subst $(space),|,$(SANITIZED))|model_files)$$'

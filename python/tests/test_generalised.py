@@ -92,7 +92,7 @@ def test_several_outputs_by_svgp(functions):
     mean, variance = fit.predict_y(X)
     assert mean.shape == variance.shape == fit.log_density(X, Y).shape == (50, 3)
     assert np.isnan(fit.log_density(X, Y)).sum() == 2
-    assert list(fit.predict_table(X))[:4] == ["mean_a", "variance_a", "mean_b", "variance_b"]
+    assert list(fit.predict_table(X))[:6] == ["mean_a", "variance_a", "sd_a", "mean_b", "variance_b", "sd_b"]
     assert fit.sample(X[:4], draws=2).shape == (2, 4, 3)
     if functions:
         with pytest.raises(cv.Unsupported, match="mixtures"):

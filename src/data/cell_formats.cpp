@@ -147,7 +147,7 @@ bool settle_one(Table& table, Index j, const TableOptions& options) {
         settle(table, j, format, *values);
         return true;
       }
-    return false;
+    if (!is_of_dates(given->second)) return false;  // dates may be written in another way by now
   }
   Reading r = read_dates(name, cells, options.dates);
   if (r.format == F::text && r.unclear.empty()) r = read_marked(name, cells, options.decimal);

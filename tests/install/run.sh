@@ -19,7 +19,8 @@ export PKG_CONFIG_PATH="$work/prefix/lib/pkgconfig:$work/prefix/lib/x86_64-linux
 c++ -std=c++20 "$source/examples/regression.cpp" -o "$work/by_pkg_config" $(pkg-config --cflags --libs covary)
 "$work/by_pkg_config" | diff - "$work/out"
 # The slowest part of each, Eigen, is compiled once.
-flags="-std=c++20 -Wall -Wextra -Werror $(pkg-config --cflags covary)"
+# Compiled beforehand, Eigen no longer counts as the system's, whose warnings are not shown.
+flags="-std=c++20 -Wall -Wextra -Werror -Wno-ignored-attributes $(pkg-config --cflags covary)"
 echo '#include <Eigen/Core>' >"$work/eigen.hpp"
 # shellcheck disable=SC2086
 c++ $flags -x c++-header "$work/eigen.hpp" -o "$work/eigen.hpp.gch"
