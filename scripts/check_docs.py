@@ -117,7 +117,7 @@ def check_commands(page, text, folder):
             continue
         printed = ""
         for line in content.replace("\\\n", " ").split("\n"):
-            if not line.startswith("covary "):
+            if not line.startswith(("covary ", "printf ")):
                 continue
             status = int((re.findall(r"# exit (\d)$", line) or ["0"])[0])
             done = run(line, folder)

@@ -140,7 +140,7 @@ SparsePosterior InducingPosterior::by_precision(Index number) const {
 
 SparsePosterior InducingPosterior::by_precision() const {
   if (is_mixed())
-    refuse(fmt::format("this is not available for outputs that mix {} functions", own_functions()));
+    refuse(fmt::format("this is not available for mixtures of {} functions", own_functions()));
   if (parts_.parts.size() > 1)
     refuse(fmt::format("this needs one kernel for all functions and there are {}",
                        parts_.parts.size()));
