@@ -247,11 +247,13 @@ void get_record(FitRecord& fit, const Container& c, const json& j) {
 }
 
 void check_names(FitRecord& fit, const Container& c, Index inputs, Index outputs) {
+  // A fit of arrays has none: as in a table without a header.
   if (fit.input_columns.columns.empty() && fit.output_names.empty()) {
     std::vector<std::string> names;
-    for (Index j = 0; j < inputs; ++j) names.push_back(fmt::format("c{}", j));
-    for (Index j = 0; j < outputs; ++j) fit.output_names.push_back(fmt::format("c{}", inputs + j));
+    for (Index d = 0; d < inputs; ++d) names.push_back(fmt::format("c{}", d));
     fit.input_columns = InputColumns::named(names);
+    for (Index p = 0; p < outputs; ++p)
+      fit.output_names.push_back(outputs == 1 ? "y" : fmt::format("c{}", inputs + p));
   }
   if (static_cast<Index>(fit.input_names().size()) != inputs ||
       static_cast<Index>(fit.output_names.size()) != outputs)

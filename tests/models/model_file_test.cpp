@@ -44,6 +44,18 @@ RegressionFit rich_model() {
   return saved;
 }
 
+TEST_F(ModelFile, AFitOfArraysNeedsNoNames) {
+  RegressionFit before = rich_model();
+  before.input_columns = {};
+  before.output_names = {};
+  before.save(path());
+  const Fit after = load(path());
+  const RowMatrix X = friedman_data(30, 2, 6).X;
+  EXPECT_EQ(before.predict(X).mean, after.as<RegressionFit>().predict(X).mean);
+  EXPECT_EQ(after->input_names(), (std::vector<std::string>{"c0", "c1", "c2", "c3", "c4", "c5"}));
+  EXPECT_EQ(after->output_names, (std::vector<std::string>{"c6", "c7"}));
+}
+
 TEST_F(ModelFile, RoundTripGivesTheSameBits) {
   const RegressionFit before = rich_model();
   before.save(path());
