@@ -42,8 +42,10 @@ void check_targets(const Likelihood& likelihood, const RowSource& rows) {
   const Matrix lanes = sweep.of_lanes(2, [&]() -> Sweep::Body {
     return [&](const DataBlock& block, double* bad) {  // the count and the first row, from 1
       for (Index i = 0; i < block.x.n * block.outputs; ++i)
-        if (!complaint(block.y[i]).empty() && bad[0]++ == 0.0)
-          bad[1] = static_cast<double>(block.x.first + i / block.outputs + 1);
+        if (!complaint(block.y[i]).empty() && bad[0]++ == 0.0) {
+          const Index row = block.x.first + i / block.outputs;
+          bad[1] = static_cast<double>(row + 1);
+        }
     };
   });
   double first = INFINITY;
