@@ -11,6 +11,7 @@ namespace covary {
 template <class Train, class... State>
 Minimum best_start(Trainer& trainer, Index first, Index count, const Train& train,
                    State&... state) {
+  if (count == 1) return trainer.best_of(first, 1, train, {});  // a state may be large: no copies
   const std::tuple<State...> begun(state...);
   std::tuple<State...> best(state...);
   Minimum out = trainer.best_of(
